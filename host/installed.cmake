@@ -19,7 +19,8 @@ configure_file(${PROJECT_SOURCE_DIR}/qemu/sim.h ${PROJECT_BINARY_DIR}/include/pa
 configure_file(${PROJECT_SOURCE_DIR}/hal/engine/packets.h ${PROJECT_BINARY_DIR}/include/patchbay/engine/packets.h COPYONLY)
 
 # A host of a card: the library proper, the functions of a WDDM miniport, and the links of Linux processes.
-pb_installed_library(pb_patchbay patchbay patchbay PARTS pb_host pb_wddm pb_link_system pb_link_socket pb_link_gdb)
+pb_installed_library(pb_patchbay patchbay patchbay PARTS pb_host pb_wddm pb_link_system pb_link_socket pb_link_pci
+  pb_link_gdb)
 # A card in the caller's own process, for tests of drivers.
 pb_installed_library(pb_patchbay_sim sim patchbay-sim
   PARTS pb_sim pb_firmware pb_hal_engine pb_hal_host pb_engine_model pb_engine_gl pb_hal_engine_model pb_hal_engine_gl

@@ -5,6 +5,11 @@ pb_library(pb_link_socket SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/link_observer.c
   ${CMAKE_CURRENT_LIST_DIR}/link_socket.c
   LINKS pb_link_system)
+pb_library(pb_link_pci SOURCES
+  ${CMAKE_CURRENT_LIST_DIR}/link_open.c
+  ${CMAKE_CURRENT_LIST_DIR}/link_pci.c
+  ${CMAKE_CURRENT_LIST_DIR}/link_vfio.c
+  LINKS pb_link_system pb_link_socket)
 pb_library(pb_link_gdb SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/link_gdb.c
   ${CMAKE_CURRENT_LIST_DIR}/link_gdb_memory.c

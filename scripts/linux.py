@@ -7,32 +7,20 @@ import atexit
 import glob
 import lzma
 import os
-import queue
-import re
 import signal
-import struct
-import subprocess
 import sys
 import tempfile
-import threading
 import time
-import zlib
 
 import linux_clients
 import linux_cost
 import linux_ends
 import linux_gl
+import linux_links
 import linux_mesa
 import linux_programs
-
-# Longest life of a machine or a card, in seconds: an emulated machine on a busy system.
-MACHINE_SECONDS = 240
-# What makes the guest boot in two seconds without KVM.
-COMMAND_LINE = (
-    "console=ttyS0 mitigations=off nopti nokaslr tsc=reliable quiet panic=-1 random.trust_cpu=on"
-)
-# The guest's time limit for a card that is not answering: a busy system starves a card for longer than a real one.
-PATIENT = "patchbay.card_timeout_ms=10000"
+from linux_machine import PATIENT, Card, Failure, Machine, end_all, ended
+from linux_picture import compare
 
 
 def extract(image, output):
@@ -48,181 +36,6 @@ def extract(image, output):
     with open(output + ".part", "wb") as file:
         file.write(kernel)
     os.rename(output + ".part", output)
-
-
-# The cards and machines that run. Whatever ends this program ends them: it does so itself where it can, the kernel does
-# if this program is killed (ENDS_WITH_US).
-RUNNING = []
-ENDS_WITH_US = ("setpriv", "--pdeathsig", "TERM")
-
-
-class Failure(Exception):
-    """A machine or a card that does not do what it should."""
-
-
-def end_all():
-    """Ends all cards and machines. Other signals do not interrupt this."""
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
-    for one in list(RUNNING):
-        one.end()
-
-
-def ended(number, _):
-    """A signal ends this program like an error, so that cards, machines and folders are cleaned up."""
-    sys.exit(128 + number)
-
-
-class Card:
-    """An emulated card, with a socket for machines."""
-
-    def __init__(self, options, work, name, memory=None, engine=None):
-        self.socket = os.path.join(work, name)
-        self.log = open(self.socket + ".log", "w", encoding="utf-8")
-        command = [*ENDS_WITH_US, options.patchbay, "card", "--board", options.board, "--image", options.image,
-                   "--card-memory", memory or options.card_memory, "--socket", self.socket]
-        if engine:
-            command += ["--engine", engine]
-        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
-                                        start_new_session=True)
-        RUNNING.append(self)
-        end = time.monotonic() + 30
-        # The socket is there before the card listens.
-        while "card: ready" not in self.said():
-            if self.process.poll() is not None or time.monotonic() > end:
-                self.stop()
-                raise Failure("the card does not start: " + self.said())
-            time.sleep(0.02)
-
-    def said(self):
-        """All that the card has said so far."""
-        with open(self.log.name, encoding="utf-8") as text:
-            return text.read()
-
-    def kill_mcu(self):
-        """Ends the emulator of the card's MCU; other children of the card are renderers."""
-        lines = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(self.process.pid)], capture_output=True,
-                               text=True, check=False).stdout.splitlines()
-        found = [int(line.split()[0]) for line in lines if line.split()[1].startswith("qemu")]
-        if len(found) != 1:
-            raise Failure(f"the card has {len(found)} emulators: {lines}")
-        os.kill(found[0], signal.SIGKILL)
-
-    def kill(self):
-        """Ends the card and its MCU at once, as a crash would."""
-        os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-
-    def stop(self):
-        """Ends the card as a user does."""
-        if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(10)
-            except subprocess.TimeoutExpired:
-                self.kill()
-
-    end = stop
-
-
-class Machine:
-    """A virtual machine on a card. Its console is read by a thread."""
-
-    def __init__(self, options, card, words, parameters=PATIENT, shell=False, guest="guest.cpio", extra=()):
-        folder = options.folder
-        self.name = words
-        self.seconds = MACHINE_SECONDS * options.slow
-        self.lines = queue.Queue()
-        self.seen = []
-        share = [os.path.join(folder, "packages/tree/usr/share/qemu"),
-                 os.path.join(folder, "packages/tree/usr/share/seabios"), "/usr/share/qemu", "/usr/share/seabios"]
-        environment = dict(os.environ)
-        libraries = os.path.join(folder, "packages/tree/usr/lib/x86_64-linux-gnu")
-        environment["LD_LIBRARY_PATH"] = libraries
-        modules = [m for m in (libraries + "/qemu", "/usr/lib/x86_64-linux-gnu/qemu")
-                   if glob.glob(m + "/accel-tcg-x86_64*")]
-        if modules:
-            environment["QEMU_MODULE_DIR"] = modules[0]
-        command = [*ENDS_WITH_US, "timeout", "--foreground", str(86400 if shell else MACHINE_SECONDS * options.slow), "nice",
-                   os.path.join(folder, "qemu")]
-        for path in share:
-            command += ["-L", path]
-        command += ["-machine", "pc", *(() if "-m" in extra else ("-m", options.machine_memory)),
-                    "-smp", options.processors,
-                    "-accel", "tcg,thread=" + ("single" if options.processors == "1" else "multi"), "-nodefaults", "-display", "none",
-                    "-serial", "mon:stdio" if shell else "stdio", "-no-reboot",
-                    "-kernel", options.kernel or os.path.join(folder, "packages/vmlinux"),
-                    "-initrd", options.initrd or os.path.join(folder, guest),
-                    "-append", f"{COMMAND_LINE} {parameters} pbd_slow={options.slow} pbd={words}",
-                    "-chardev", f"socket,path={card.socket},id=card",
-                    "-device", "ivshmem-doorbell,vectors=9,chardev=card", *extra]
-        if shell:
-            self.process = subprocess.Popen(command, env=environment)
-            RUNNING.append(self)
-            return
-        self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.STDOUT, start_new_session=True)
-        RUNNING.append(self)
-        self.thread = threading.Thread(target=self.read, daemon=True)
-        self.thread.start()
-
-    def read(self):
-        """Takes lines from the console until it ends."""
-        for line in self.process.stdout:
-            self.lines.put(line.decode("utf-8", "replace").rstrip())
-        self.lines.put(None)
-
-    def line(self):
-        """Returns the next line; None: the machine has ended."""
-        try:
-            line = self.lines.get(timeout=self.seconds + 10)
-        except queue.Empty:
-            return None
-        if line is not None:
-            self.seen.append(line)
-        return line
-
-    def answer(self, text):
-        """Types a line on the console."""
-        self.process.stdin.write(text.encode() + b"\n")
-        self.process.stdin.flush()
-
-    def until(self, text):
-        """Reads on to a line."""
-        while True:
-            line = self.line()
-            if line is None:
-                said = "\n  ".join(self.seen[-30:])
-                raise Failure(f"{self.name}: the machine ends before it says: {text}\n  {said}")
-            if line.endswith(text):
-                return
-
-    def kill(self):
-        """Ends the machine at once."""
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-
-    def end(self):
-        """Ends the machine, which may be one on this terminal: that one is in this program's group of processes."""
-        if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(10)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-
-    def results(self):
-        """(name, passed, milliseconds, lines before it) of each test."""
-        found, before = [], []
-        for line in self.seen:
-            match = re.match(r"(ok|FAIL) (\w+) (\d+)$", line)
-            if match:
-                found.append((match[2], match[1] == "ok", int(match[3]), before))
-                before = []
-            elif not line.startswith(("HOST ", "GUEST ")):
-                before.append(line)
-        return found
 
 
 class Table:
@@ -251,75 +64,6 @@ class Table:
             self.row("the_machine_ends_by_itself", False, 0, machine.seen)
 
 
-def read_png(path):
-    """(width, height, bytes of RGB) of a PNG file as `patchbay screenshot` writes it."""
-    with open(path, "rb") as file:
-        data = file.read()
-    if data[:8] != b"\x89PNG\r\n\x1a\n":
-        raise Failure(path + " is no PNG file")
-    offset, packed, width, height = 8, b"", 0, 0
-    while offset < len(data):
-        length, kind = struct.unpack(">I4s", data[offset:offset + 8])
-        body = data[offset + 8:offset + 8 + length]
-        if kind == b"IHDR":
-            width, height = struct.unpack(">II", body[:8])
-        elif kind == b"IDAT":
-            packed += body
-        offset += 12 + length
-    raw, stride = zlib.decompress(packed), 3 * width
-    rows, above = [], bytes(stride)
-    for y in range(height):
-        start = y * (stride + 1)
-        above = unfilter(raw[start], bytearray(raw[start + 1:start + 1 + stride]), above)
-        rows.append(above)
-    return width, height, rows
-
-
-def unfilter(kind, row, above):
-    """Undoes a filter of PNG for pixels of three bytes."""
-    for i in range(len(row)):  # pylint: disable=consider-using-enumerate
-        left = row[i - 3] if i >= 3 else 0
-        corner = above[i - 3] if i >= 3 else 0
-        if kind == 1:
-            row[i] = row[i] + left & 255
-        elif kind == 2:
-            row[i] = row[i] + above[i] & 255
-        elif kind == 3:
-            row[i] = row[i] + (left + above[i]) // 2 & 255
-        elif kind == 4:
-            guess = left + above[i] - corner
-            distances = abs(guess - left), abs(guess - above[i]), abs(guess - corner)
-            nearest = (left, above[i], corner)[distances.index(min(distances))]
-            row[i] = row[i] + nearest & 255
-    return row
-
-
-def pixel(x, y, seed):
-    """Red, green and blue of the guest's test picture."""
-    return (x * 3 + seed) % 256, (y * 5 + seed * 7) % 256, (x ^ y) % 256
-
-
-def compare(card, options, words):
-    """Holds the display in card memory against the picture that the guest says it shows."""
-    width, height, seed, inner, left, top, right, bottom = (int(word) for word in words)
-    path = card.socket + ".png"
-    shot = subprocess.run([options.patchbay, "screenshot", path, "--card", card.socket], capture_output=True, text=True,
-                          check=False)
-    if shot.returncode != 0:
-        return shot.stderr.strip()
-    got_width, got_height, rows = read_png(path)
-    if (got_width, got_height) != (width, height):
-        return f"{got_width} x {got_height} pixels instead of {width} x {height}"
-    for y in range(height):
-        wanted = bytearray()
-        for x in range(width):
-            wanted += bytes(pixel(x, y, inner if left <= x < right and top <= y < bottom else seed))
-        if wanted != rows[y]:
-            x = next(i for i in range(3 * width) if wanted[i] != rows[y][i]) // 3
-            return f"pixel {x}, {y} is {tuple(rows[y][3 * x:3 * x + 3])}, not {tuple(wanted[3 * x:3 * x + 3])}"
-    return "same"
-
-
 def serve(machine, card, options=None):
     """Does what the machine asks for, until it ends."""
     while True:
@@ -334,13 +78,16 @@ def serve(machine, card, options=None):
             answer = compare(card, options, line.split()[2:])
             machine.seen.append("compared: " + answer)
             machine.answer("same" if answer == "same" else "other")
+        elif line.startswith("HOST renderers "):
+            linux_gl.renderers(card, line.split()[2])
+            machine.answer("done")
         elif line == "HOST kill-card":
             time.sleep(0.3)
             card.kill()
 
 
-def run_one(options, work, table, words="tests,flips_show_the_picture,damage_is_all_that_is_taken,life,"
-            "the_firmware_dies_and_returns"):
+def run_one(options, work, table, words="tests,flips_show_the_picture,damage_is_all_that_is_taken,"
+            "the_picture_returns_after_a_sleep,life,the_firmware_dies_and_returns"):
     """One machine: all that it can test by itself, and the end of the firmware."""
     card = Card(options, work, "one")
     try:
@@ -417,7 +164,7 @@ def run_i915(options, work, table):
 def run_debug(options, work, table):
     """What a kernel with checkers is to see: all tests of one machine, two machines, the end of the card, i915's uAPI."""
     run_one(options, work, table, "sw_sync_fences_are_waited_for,tests,flips_show_the_picture,"
-            "damage_is_all_that_is_taken,life,the_firmware_dies_and_returns,leaks")
+            "damage_is_all_that_is_taken,the_picture_returns_after_a_sleep,life,the_firmware_dies_and_returns,leaks")
     for run in (run_two, run_card, run_i915):
         run(options, work, table)
 
@@ -437,26 +184,40 @@ def run_ends(options, work, table):
     linux_ends.run_ends(sys.modules[__name__], options, work, table)
 
 
+def run_links(options, work, table):
+    """Programs without the driver: linux_links.py."""
+    linux_links.run_links(sys.modules[__name__], options, work, table)
+
+
 # Those that are part of every run.
 RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915,
-        "run_clients": run_clients, "run_ends": run_ends}
-# Only by name: on a busy system a file loses its renderer at times (docs/linux.md).
-BY_NAME = {"run_gl": run_gl}
+        "run_clients": run_clients, "run_links": run_links, "run_gl": run_gl, "run_ends": run_ends}
+
+
+def run_in(work, name, table, run):
+    """One run, in a folder of its own. Behind a failure, prints what its cards have said."""
+    place, failed = os.path.join(work, name), table.failed
+    os.makedirs(place, exist_ok=True)
+    try:
+        run(place)
+    except Failure as failure:
+        table.row(name, False, 0, [str(failure)])
+    if table.failed != failed:
+        for log in sorted(glob.glob(os.path.join(place, "*.log"))):
+            with open(log, encoding="utf-8", errors="replace") as text:
+                print(f"  the card of {os.path.basename(log)}:", *text, sep="\n    ", flush=True)
 
 
 def run_all(options, table):
     """The runs or tests that are asked for, or all runs."""
     with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
-        known = {**RUNS, **BY_NAME, "run_debug": run_debug}
+        known = {**RUNS, "run_debug": run_debug}
         runs = [name for name in options.tests if name in known]
         tests = [name for name in options.tests if name not in known]
         if tests:
-            run_one(options, work, table, ",".join(tests))
+            run_in(work, "tests", table, lambda place: run_one(options, place, table, ",".join(tests)))
         for name in runs if options.tests else RUNS:
-            try:
-                known[name](options, work, table)
-            except Failure as failure:
-                table.row(name, False, 0, [str(failure)])
+            run_in(work, name, table, lambda place, name=name: known[name](options, place, table))
 
 
 def shell(options):

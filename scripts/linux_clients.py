@@ -9,6 +9,7 @@ import time
 import zlib
 
 import linux_describe
+import linux_picture
 
 # A card that shows 1920 x 1080, with what fits beside it.
 CARD_MEMORY = "64M"
@@ -71,7 +72,7 @@ class Gallery:
         """The display as it is in card memory."""
         shot = subprocess.run([self.options.patchbay, "screenshot", path, "--card", self.card.socket],
                               capture_output=True, text=True, check=False)
-        return None if shot.returncode else self.linux.read_png(path)
+        return None if shot.returncode else linux_picture.read_png(path)
 
     def take_wanted(self, client):
         """The picture on vkms, which the card's is held against."""

@@ -3,9 +3,11 @@
 
 import os
 import re
+import signal
 import subprocess
 import time
 
+import linux_picture
 import programs
 
 # Megabytes of the virtual machine: of its own tests; with a disk in memory that has Mesa. Of card memory.
@@ -13,10 +15,11 @@ TEST_MEGABYTES, MESA_MEGABYTES = "512", "2048"
 CARD_MEMORY = "256M"
 # The tests of pbd-gl that are short, in the order in which they run.
 SHORT = ("the_engine_says_what_it_is", "a_triangle_reads_back", "transfers_go_both_ways", "fences_go_in_and_out",
-         "wrong_arguments_are_refused", "a_wrong_stream_costs_its_file_alone", "a_hang_costs_its_file_alone",
+         "wrong_arguments_are_refused", "a_wrong_stream_costs_its_file_alone", "a_renderer_may_rest",
+         "a_hang_costs_its_file_alone",
          "resources_of_other_files_are_not_there", "a_resource_is_shown", "the_device_unbinds_while_files_draw",
          "files_draw_when_the_firmware_is_back")
-PARAMETERS = "patchbay.virtgpu=1 patchbay.gl_hang_ms=1000"
+PARAMETERS = "patchbay.virtgpu=1"
 # Programs that print sums of what they draw; each prints the same on virglrenderer's own server.
 SUMS = ("frames 20 10", "frames 100 2", "textures 16 256", "flood 20 10")
 # Frames of kmscube.
@@ -38,6 +41,12 @@ def engine(options):
 def open_card(linux, options, work, name):
     """A card with a GL engine."""
     return linux.Card(options, work, name, memory=CARD_MEMORY, engine="gl")
+
+
+def renderers(card, what):
+    """Lets the card's renderers rest, or go on."""
+    for pid in card.children("patchbay-render"):
+        os.kill(pid, {"rest": signal.SIGSTOP, "go-on": signal.SIGCONT}[what])
 
 
 def run_gl(linux, options, work, table, tests=SHORT):
@@ -91,7 +100,7 @@ class Guest:
         while time.monotonic() < end:
             shot = subprocess.run([self.options.patchbay, "screenshot", path, "--card", self.card.socket],
                                   capture_output=True, check=False)
-            now = self.linux.read_png(path) if shot.returncode == 0 else None
+            now = linux_picture.read_png(path) if shot.returncode == 0 else None
             # An empty display is no picture yet, however long it rests.
             if now is None or now != before or colours(now) <= COLOURS_MIN:
                 before, since = now, time.monotonic()

@@ -6,6 +6,8 @@ import re
 import subprocess
 import time
 
+import linux_machine
+
 # Megabytes of the virtual machine, whose disk in memory has Mesa; of card memory, for a picture of 1920 x 1080.
 MACHINE_MEGABYTES = "1536"
 CARD_MEMORY = "256M"
@@ -94,7 +96,7 @@ def record(options, total, names):
 def run_mesa(linux, options, work, table):
     """All programs, or those that are named. Writes build/linux/NAME.subm of each."""
     names = [name for name in options.tests if name in PROGRAMS] or list(PROGRAMS)
-    linux.MACHINE_SECONDS = MACHINE_SECONDS
+    linux_machine.MACHINE_SECONDS = MACHINE_SECONDS
     total = dict.fromkeys(COUNTS, 0)
     with open(os.path.join(work, "disk"), "wb") as disk:
         disk.truncate(DISK_BYTES)

@@ -8,6 +8,7 @@ import re
 
 import linux_clients
 import linux_describe
+import linux_machine
 
 RECORD = "tests/records/linux_clients.tsv"
 COLUMNS = ("date", "revision", "board", "program", "version", "compared", "control", "on_control", "on_card")
@@ -130,7 +131,7 @@ def rows_of(stage, seen, options):
 
 def run_programs(linux, options, work, table):
     """All programs, in one machine."""
-    linux.MACHINE_SECONDS = MACHINE_SECONDS
+    linux_machine.MACHINE_SECONDS = MACHINE_SECONDS
     options.disk = "programs"
     chosen = [program for program in PROGRAMS if not options.tests or program.name in options.tests]
     words = ",".join(word for program in chosen for word in program.words())

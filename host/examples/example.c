@@ -34,7 +34,7 @@ void example_open(struct example *example, int argc, char **argv)
 						 .size = EXAMPLE_VIDEO_BYTES,
 						 .backing_bytes = EXAMPLE_VIDEO_BYTES};
 
-	check(pb_link_open_socket(argc > 1 ? argv[1] : "/tmp/patchbay.sock", &example->link));
+	check(pb_link_open(argc > 1 ? argv[1] : "/tmp/patchbay.sock", &example->link));
 	check(pb_channel_attach(&example->channel, example->link, EXAMPLE_PATIENCE_US));
 	check(pb_segment_create(&example->system, &example->channel, &system));
 	check(pb_segment_create(&example->video, &example->channel, &video));

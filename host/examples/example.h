@@ -33,7 +33,7 @@ struct example_buffer {
 void check(enum pb_error error);
 /** Prints the text and ends the program, unless the condition holds. */
 void require(int condition, const char *text);
-/** Connects to the card at the socket that is the program's argument, attaches, and makes segments and a context. */
+/** Connects to the card that is the program's argument, a socket or a device, attaches, and makes segments and a context. */
 void example_open(struct example *example, int argc, char **argv);
 /** Detaches and leaves. */
 void example_close(struct example *example);

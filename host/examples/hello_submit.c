@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One submission: the engine fills memory whose address the firmware has patched into the DMA buffer.
- * hello_submit SOCKET, where `patchbay card --socket SOCKET` runs.
+ * hello_submit SOCKET, where `patchbay card --socket SOCKET` runs; in a virtual machine hello_submit vfio:ADDRESS.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 	struct pb_fence fence;
 	uint32_t context, last;
 
-	check(pb_link_open_socket(argc > 1 ? argv[1] : "/tmp/patchbay.sock", &link));
+	check(pb_link_open(argc > 1 ? argv[1] : "/tmp/patchbay.sock", &link));
 	check(pb_channel_attach(&channel, link, 10000000));
 	make_memory();
 	check(pb_context_create(&channel, &context));

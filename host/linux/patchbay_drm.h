@@ -25,6 +25,7 @@ extern "C" {
 #define DRM_PATCHBAY_QUEUE_CLEAR 0x07
 #define DRM_PATCHBAY_SUBMIT 0x08
 #define DRM_PATCHBAY_WAIT 0x09
+#define DRM_PATCHBAY_GEM_MADVISE 0x0a
 
 /** Kinds of a node: what its engine can do. */
 #define PATCHBAY_NODE_3D 1
@@ -107,6 +108,30 @@ struct drm_patchbay_gem_wait {
 	__u32 flags;
 	/** @timeout_ns: in: from now; negative: for ever. ETIME when it ends */
 	__s64 timeout_ns;
+};
+
+/** The contents are needed. */
+#define PATCHBAY_GEM_WILLNEED 0
+/** The user can do without the contents, so that the kernel may take the memory. */
+#define PATCHBAY_GEM_DONTNEED 1
+
+/**
+ * struct drm_patchbay_gem_madvise - says whether the contents are needed
+ *
+ * What is not needed is thrown away when the system or the card is short of
+ * memory and the object is idle; at once, if it is in swap. The object stays
+ * and may be used; its contents are 0 then. The advice is that of the object:
+ * who shares it has to agree.
+ */
+struct drm_patchbay_gem_madvise {
+	/** @handle: in */
+	__u32 handle;
+	/** @advice: in: PATCHBAY_GEM_WILLNEED, as at first, or _DONTNEED */
+	__u32 advice;
+	/** @retained: out: 0: thrown away since the last WILLNEED; else 1 */
+	__u32 retained;
+	/** @pad: 0 */
+	__u32 pad;
 };
 
 /** Priorities. HIGH and REALTIME need CAP_SYS_NICE. */
@@ -304,6 +329,8 @@ struct drm_patchbay_wait {
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_PATCHBAY_SUBMIT, struct drm_patchbay_submit)
 #define DRM_IOCTL_PATCHBAY_WAIT \
 	DRM_IOW(DRM_COMMAND_BASE + DRM_PATCHBAY_WAIT, struct drm_patchbay_wait)
+#define DRM_IOCTL_PATCHBAY_GEM_MADVISE \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_PATCHBAY_GEM_MADVISE, struct drm_patchbay_gem_madvise)
 
 #if defined(__cplusplus)
 }

@@ -45,7 +45,7 @@ module_param_named(virtgpu, pbd_virtgpu, bool, 0400);
 MODULE_PARM_DESC(virtgpu, "offer the 3D uAPI of virtio-gpu instead of our own; needs a card with a GL engine");
 unsigned int pbd_gl_hang_ms;
 module_param_named(gl_hang_ms, pbd_gl_hang_ms, uint, 0600);
-MODULE_PARM_DESC(gl_hang_ms, "OpenGL that makes no progress for so long is reset (default 0: the card's own limit)");
+MODULE_PARM_DESC(gl_hang_ms, "OpenGL that makes no progress for so long is reset: 10 to 100 unless the card's administrator allows more (default 0: the card's own limit)");
 
 static int pbd_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {
@@ -83,6 +83,7 @@ static const struct drm_ioctl_desc pbd_ioctls[] = {
 	DRM_IOCTL_DEF_DRV(PATCHBAY_GEM_CREATE, pbd_gem_create_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(PATCHBAY_GEM_INFO, pbd_gem_info_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(PATCHBAY_GEM_WAIT, pbd_gem_wait_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(PATCHBAY_GEM_MADVISE, pbd_gem_madvise_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(PATCHBAY_QUEUE_CREATE, pbd_queue_create_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(PATCHBAY_QUEUE_DESTROY, pbd_queue_destroy_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(PATCHBAY_QUEUE_QUERY, pbd_queue_query_ioctl, DRM_RENDER_ALLOW),
@@ -107,19 +108,10 @@ const struct file_operations pbd_fops = {
 };
 
 static const struct drm_driver pbd_driver = {
-	.driver_features = DRIVER_GEM | DRIVER_RENDER | DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE | DRIVER_MODESET |
-			   DRIVER_ATOMIC,
-	.open = pbd_file_open,
+	PBD_DRIVER_COMMON,
 	.postclose = pbd_file_close,
-	.dumb_create = pbd_dumb_create,
-#ifdef CONFIG_DEBUG_FS
-	.debugfs_init = pbd_debugfs_init,
-#endif
-	.prime_handle_to_fd = drm_gem_prime_handle_to_fd,
-	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,
 	.ioctls = pbd_ioctls,
 	.num_ioctls = ARRAY_SIZE(pbd_ioctls),
-	.fops = &pbd_fops,
 	.name = "patchbay",
 	.desc = "Patchbay card",
 	.date = "20261123",
@@ -212,6 +204,7 @@ static int pbd_init(struct pbd_device *dev)
 	INIT_LIST_HEAD(&dev->done);
 	INIT_LIST_HEAD(&dev->lru);
 	INIT_LIST_HEAD(&dev->claims);
+	INIT_LIST_HEAD(&dev->paged);
 	INIT_LIST_HEAD(&dev->virt.clients);
 	INIT_LIST_HEAD(&dev->virt.waiters);
 	INIT_WORK(&dev->clean, pbd_clean_work);
@@ -267,7 +260,12 @@ static int pbd_start(struct pbd_device *dev)
 	if (ret == 0 && pbd_i915)
 		pbd_i915_identity(dev, true);
 	if (ret == 0)
+		ret = pbd_shrink_init(dev);
+	if (ret == 0) {
 		ret = drm_dev_register(&dev->drm, 0);
+		if (ret != 0)
+			pbd_shrink_end(dev);
+	}
 	if (ret != 0) {
 		pbd_i915_identity(dev, false);
 		pbd_kms_free(dev);
@@ -313,6 +311,7 @@ static void pbd_remove(struct pci_dev *pdev)
 	/* A submission that is stopped for it would hold up the rest. */
 	pbd_capture_close(dev, NULL);
 	drm_dev_unplug(&dev->drm);
+	pbd_shrink_end(dev);
 	pbd_i915_identity(dev, false);
 	pbd_kms_stop(dev);
 	pbd_kms_free(dev);
@@ -333,6 +332,7 @@ static struct pci_driver pbd_pci_driver = {
 	.probe = pbd_probe,
 	.remove = pbd_remove,
 	.shutdown = pbd_remove,
+	.driver.pm = pm_sleep_ptr(&pbd_pm_ops),
 };
 
 static int __init pbd_module_init(void)

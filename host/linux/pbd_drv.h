@@ -16,31 +16,28 @@
 #ifndef PBD_DRV_H
 #define PBD_DRV_H
 
-#include <linux/dma-fence.h>
-#include <linux/hrtimer.h>
 #include <linux/kref.h>
 #include <linux/mutex.h>
 #include <linux/pci.h>
 #include <linux/rwsem.h>
+#include <linux/shrinker.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
-#include <drm/drm_connector.h>
-#include <drm/drm_crtc.h>
 #include <drm/drm_device.h>
 #include <drm/drm_drv.h>
-#include <drm/drm_encoder.h>
 #include <drm/drm_file.h>
 #include <drm/drm_gem.h>
 #include <drm/drm_mm.h>
-#include <drm/drm_plane.h>
 #include <drm/drm_print.h>
 
 #include "patchbay/patchbay.h"
 #include "patchbay/residency.h"
 #include "patchbay_drm.h"
+#include "pbd_gem.h"
+#include "pbd_kms.h"
 
 /* Bytes of one command buffer; descriptors of a ring; submissions of a queue that may be unfinished. */
 #define PBD_COMMAND_BYTES_MAX 65536u
@@ -92,14 +89,6 @@ enum pbd_state {
 	PBD_UP,
 };
 
-/* A part of VRAM: a segment of the firmware. */
-struct pbd_region {
-	struct pb_segment segment;
-	struct drm_mm mm;  /* bytes from the segment's start; under vram */
-	bool present;      /* under vram */
-	u64 used;          /* bytes; under vram */
-};
-
 enum {
 	PBD_ARENA_DISPLAY,
 	PBD_ARENA_SMALL,
@@ -124,32 +113,6 @@ struct pbd_account {
 	u64 staged;                 /* bytes of lists in kernel memory */
 	u64 busy_ns[PBD_NODES_MAX]; /* engine time */
 	bool blocked;               /* a queue waits until another one of the file has put something into its ring */
-};
-
-/* The display. */
-struct pbd_kms {
-	struct drm_plane plane;
-	struct drm_crtc crtc;
-	struct drm_encoder encoder;
-	struct drm_connector connector;
-	struct hrtimer timer; /* ticks at each vertical blank */
-	ktime_t period;
-	bool ticking;
-	struct pbd_queue *queue; /* of the blits */
-	u64 bytes;               /* for pictures */
-	u32 updates;
-	bool stale; /* the scan-out lacks an update: the next one is whole */
-
-	/* CRCs: pbd_crc.c. */
-	struct mutex shown_lock; /* no update and no CRC at once; under it nothing allocates */
-	const u8 *shown;         /* the scan-out, NULL: nothing is shown; under shown_lock */
-	u32 shown_width, shown_height, shown_pitch;
-	struct work_struct crc_work;
-	spinlock_t crc_lock;
-	bool crc_on;
-	bool crc_pending;        /* under crc_lock */
-	u64 crc_first, crc_last; /* frames; under crc_lock */
-	u32 *crc_line;
 };
 
 /* What the clients of a GL engine share (pbd_virtgpu.h). */
@@ -219,6 +182,7 @@ struct pbd_device {
 	spinlock_t state_lock;
 	enum pbd_state state;
 	bool removed;
+	bool asleep;            /* nothing enters a ring */
 	u32 epoch;              /* of the firmware's objects, from 1 */
 	struct list_head queues; /* struct pbd_queue.link */
 	struct list_head done;   /* struct pbd_job.link, whose fences have ended */
@@ -232,6 +196,11 @@ struct pbd_device {
 	struct list_head lru;    /* struct pbd_bo.lru: objects in VRAM, least recently used first */
 	struct list_head claims; /* struct pbd_bo.claim: objects that leave VRAM for the holder of `claim` */
 	u64 evictions;
+	struct list_head paged;  /* struct pbd_bo.paged: objects that have pages, longest first */
+	unsigned long paged_pages, purgeable_pages; /* of them */
+
+	struct shrinker shrinker;
+	atomic64_t purged_pages, swapped_pages; /* that it has given back */
 
 	struct workqueue_struct *push_wq, *card_wq; /* fences depend on them */
 	struct workqueue_struct *clean_wq;          /* allocates, waits */
@@ -294,137 +263,17 @@ struct pbd_queue {
 	struct work_struct push;
 };
 
-/* The fence of a submission. */
-struct pbd_fence {
-	struct dma_fence base;
-	spinlock_t lock;
-	struct pbd_device *dev;  /* not held: compare only */
-	struct pbd_queue *queue; /* exists until the fence is signaled */
-	u64 file;
-	u32 node;
-	bool begun; /* it is a fence: it has a reference count */
-};
-
-/* A fence that a submission waits for in the kernel. */
-struct pbd_dep {
-	struct dma_fence_cb cb;
-	struct dma_fence *fence;
-	struct pbd_job *job;
-	bool added;
-};
-
-/* A submission, from its preparation to the end of its fence. */
-struct pbd_job {
-	struct kref refs;      /* one while it is on its way, one of the submitter */
-	struct list_head link; /* pending, running or done */
-	struct pbd_device *dev;
-	struct pbd_queue *queue;
-	struct pbd_fence *fence;
-	struct pb_descriptor descriptor;
-	u64 value;
-	u32 epoch; /* of the device when its lists were written */
-	u32 index; /* in the ring, modulo 2^32 */
-	u64 begun_ns; /* when the firmware got it; 0: it has not */
-	u32 error, error_index;
-	int result;
-
-	/* What the firmware will read: in kernel memory, and from the push on in card memory. */
-	u32 *engine;
-	u32 engine_bytes;
-	struct pb_allocation *entries;
-	struct pb_patch_location *locations;
-	u32 entry_count, location_count;
-	u32 *words; /* the compact encoding of a long list of locations */
-	u32 word_count, word_room;
-	u64 staged;               /* bytes that the file's account has been charged */
-	struct drm_mm_node space; /* under state */
-	bool filled;              /* the space has the lists; the pusher's */
-	bool filling, ended;      /* the pusher is at it; it has ended in the meantime. Under state */
-
-	struct drm_gem_object **listed;  /* of each list entry; NULL: none */
-	struct drm_gem_object **objects; /* each once */
-	bool *writes;                    /* of each of `objects` */
-	u32 listed_count, object_count;
-
-	struct pbd_dep *deps;
-	u32 dep_count, dep_room;
-	atomic_t waiting;
-	struct pbd_queue *awaited[PB_WAITS_MAX];
-	u64 awaited_value[PB_WAITS_MAX];
-	u32 awaited_count;
-};
-
-/* An object: memory that lies in VRAM, in pages of the system, or nowhere yet. */
-struct pbd_bo {
-	struct drm_gem_object base;
-	u32 flags;
-	/* Of i915's uAPI: what clients tell each other; memory of the caller that its contents come from. */
-	u32 tiling;
-	u64 user_start;
-	struct mm_struct *user_mm; /* NULL: they are its own */
-	/* Under resv. */
-	struct page **pages;
-	bool lost;
-	bool touched; /* has had contents */
-	u32 pins;
-	u32 kmaps; /* mappings of the kernel's own */
-	/* Under resv and vram. */
-	struct pbd_region *region;
-	struct drm_mm_node node;
-	struct list_head lru;
-	/* Under vram. */
-	struct list_head claim; /* dev->claims */
-};
-
-/* How objects come by room in VRAM that others have. */
-struct pbd_room {
-	bool claims;         /* the caller holds `claim` */
-	bool alone;          /* the caller waits for `busy` without claiming it: it may come too late again and again */
-	struct pbd_bo *busy; /* what to wait for, with a reference; NULL: nothing, but `claim` is needed */
-	struct ww_acquire_ctx *ticket; /* of the reservations that the caller has */
-	bool held;           /* an object was passed over, since another thread has its reservation for a moment */
-};
-
-static inline struct pbd_bo *pbd_bo(struct drm_gem_object *object)
-{
-	return container_of(object, struct pbd_bo, base);
-}
-
 /* pbd_card.c: attach, end and return of the card */
 void pbd_lock_init(struct pbd_lock *lock);
 int pbd_errno(enum pb_error error);
 void pbd_card_init(struct pbd_device *dev);
 int pbd_card_attach(struct pbd_device *dev, unsigned int timeout_ms);
 void pbd_card_detach(struct pbd_device *dev);
+void pbd_card_forget(struct pbd_device *dev);
 void pbd_card_lost(struct pbd_device *dev, int result, const char *why);
 void pbd_card_watch(struct pbd_device *dev);
 void pbd_card_watch_work(struct work_struct *work);
 void pbd_card_attach_work(struct work_struct *work);
-
-/* pbd_gem.c: objects */
-struct drm_gem_object *pbd_bo_create(struct pbd_device *dev, u64 size, u32 flags);
-int pbd_bo_place(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room);
-int pbd_bo_evict(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room);
-int pbd_bo_lock_placed(struct pbd_device *dev, struct pbd_bo *bo);
-int pbd_room_wait(struct pbd_room *room, unsigned long end);
-bool pbd_bo_is_claimed(struct pbd_device *dev, struct pbd_bo *bo);
-void pbd_claims_end(struct pbd_device *dev);
-void pbd_bo_unpin(struct drm_gem_object *object);
-u32 pbd_bo_memory_offset(const struct pbd_bo *bo);
-void pbd_bo_used(struct pbd_device *dev, struct pbd_bo *bo);
-void pbd_vram_lost(struct pbd_device *dev);
-u64 pbd_bo_os_address(const struct pbd_bo *bo);
-u64 pbd_bo_gpu_address(const struct pbd_bo *bo);
-void pbd_bo_write(struct pbd_device *dev, struct pbd_bo *bo, const void *contents);
-int pbd_dumb_create(struct drm_file *file, struct drm_device *drm, struct drm_mode_create_dumb *args);
-int pbd_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-int pbd_gem_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-int pbd_gem_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-
-int pbd_bo_get_pages(struct pbd_bo *bo);
-/* pbd_vmap.c */
-int pbd_bo_vmap(struct drm_gem_object *object, struct iosys_map *map);
-void pbd_bo_vunmap(struct drm_gem_object *object, struct iosys_map *map);
 
 /* pbd_queue.c: queues of files */
 int pbd_file_open(struct drm_device *drm, struct drm_file *file);
@@ -440,55 +289,18 @@ int pbd_queue_query_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 int pbd_queue_clear_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int pbd_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
-/* pbd_fence.c: from the ring to the fence */
-struct pbd_fence *pbd_fence_alloc(struct pbd_queue *queue);
-void pbd_fence_begin(struct pbd_queue *queue, struct pbd_fence *fence);
-bool pbd_fence_is_ours(const struct dma_fence *fence);
-bool pbd_fence_waits(const struct pbd_device *dev, struct dma_fence *base);
-u32 pbd_job_entry(const struct pbd_job *job, u32 error, u32 index);
-u32 pbd_job_bytes(const struct pbd_job *job);
-bool pbd_job_take_space(struct pbd_job *job);
-void pbd_job_fill(struct pbd_job *job);
-void pbd_push(struct pbd_queue *queue);
+/* pbd_ring.c, pbd_fence.c: submissions on their way (pbd_job.h) */
 void pbd_push_work(struct work_struct *work);
 void pbd_retire(struct pbd_device *dev);
 void pbd_end_all(struct pbd_device *dev, int result);
 void pbd_clean_work(struct work_struct *work);
-void pbd_job_put(struct pbd_job *job);
 
-/* pbd_submit.c */
-int pbd_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-
-struct pbd_blit {
-	struct drm_gem_object *from, *to;
-	u32 from_pitch, to_pitch;
-	u32 x, y, width, height; /* in pixels, on both sides */
-};
-
-struct pbd_job *pbd_blit_prepare(struct pbd_queue *queue, const struct pbd_blit *blit);
-struct dma_fence *pbd_blit_go(struct pbd_job *job);
-
-/* pbd_crc.c: CRCs of the display */
-void pbd_crc_vblank(struct pbd_kms *kms);
-const char *const *pbd_crc_sources(struct drm_crtc *crtc, size_t *count);
-int pbd_crc_verify(struct drm_crtc *crtc, const char *source, size_t *values);
-int pbd_crc_set(struct drm_crtc *crtc, const char *source);
-int pbd_crc_init(struct pbd_kms *kms, struct drm_device *drm);
-void pbd_crc_stop(struct pbd_kms *kms);
-
-/* pbd_show.c: fdinfo, debugfs, tracepoints */
-void pbd_trace_submit(const struct pbd_job *job);
-void pbd_trace_ring(const struct pbd_job *job);
-void pbd_trace_signal(const struct pbd_job *job, int result);
-void pbd_busy_begin(struct pbd_job *job);
-void pbd_busy_end(struct pbd_job *job);
+/* pbd_show.c: fdinfo, debugfs */
 void pbd_show_fdinfo(struct seq_file *m, struct file *f);
 void pbd_debugfs_init(struct drm_minor *minor);
 
-/* pbd_kms.c */
-int pbd_kms_init(struct pbd_device *dev);
-void pbd_kms_stop(struct pbd_device *dev);
-void pbd_kms_free(struct pbd_device *dev);
+/* pbd_submit.c */
+int pbd_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
 /* pbd_virtgpu.c, pbd_virtgpu_client.c: the guest's OpenGL */
 extern const struct drm_driver pbd_virt_driver;
@@ -501,10 +313,24 @@ void pbd_virt_retire(struct pbd_device *dev);
 void pbd_virt_end_all(struct pbd_device *dev, int result);
 int *pbd_virt_irqs_seen(struct pbd_device *dev);
 
+/* pbd_pm.c: sleep of the machine */
+extern const struct dev_pm_ops pbd_pm_ops;
+
 /* pbd_i915.c */
 extern const struct drm_driver pbd_i915_driver;
 void pbd_i915_identity(struct pbd_device *dev, bool shown);
 void pbd_capture_close(struct pbd_device *dev, struct drm_file *file);
+
+/* What the driver is with its own uAPI and with i915's. */
+#define PBD_DRIVER_COMMON                                                                                              \
+	.driver_features = DRIVER_GEM | DRIVER_RENDER | DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE | DRIVER_MODESET |    \
+			   DRIVER_ATOMIC,                                                                              \
+	.open = pbd_file_open,                                                                                         \
+	.dumb_create = pbd_dumb_create,                                                                                \
+	.debugfs_init = pbd_debugfs_init,                                                                              \
+	.prime_handle_to_fd = drm_gem_prime_handle_to_fd,                                                              \
+	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,                                                              \
+	.fops = &pbd_fops
 
 extern const struct file_operations pbd_fops;
 extern bool pbd_virtgpu;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * From the ring to the fence. Nothing here allocates or fails: what a submission needs was made before it was armed.
- * Fences of a queue end in order, under the state lock. Memory and objects are released in a worker.
+ * The fence, and the end of a submission. Nothing here allocates or fails: what a submission needs was made before it was
+ * armed. Fences of a queue end in order, under the state lock. Memory and objects are released in a worker.
  */
 #include <linux/slab.h>
 
 #include <drm/drm_gem.h>
 
 #include "patchbay/abi/channel.h"
-#include "pbd_drv.h"
+#include "pbd_job.h"
 
 /* Events that are read at one interrupt; more wait for the watchdog or the next interrupt. */
 #define PBD_EVENTS_MAX 4096
@@ -94,86 +94,6 @@ bool pbd_fence_waits(const struct pbd_device *dev, struct dma_fence *base)
 		waits = fence->queue->pushed < base->seqno;
 	spin_unlock_irq(&fence->dev->state_lock);
 	return waits;
-}
-
-/* ---- card memory for lists ---- */
-
-static unsigned int pbd_job_arena(const struct pbd_job *job)
-{
-	if (job->queue->account->id == 0)
-		return PBD_ARENA_DISPLAY;
-	return pbd_job_bytes(job) <= PBD_SMALL_JOB_BYTES ? PBD_ARENA_SMALL : PBD_ARENA_LARGE;
-}
-
-/* Whether the file has its part already, so that only what it has itself has to end first. */
-static bool pbd_has_part(const struct pbd_job *job)
-{
-	static const u32 parts[PBD_ARENAS] = {
-		[PBD_ARENA_DISPLAY] = PBD_DISPLAY_BYTES,
-		[PBD_ARENA_SMALL] = PBD_SMALL_BYTES / PBD_SMALL_PARTS,
-		[PBD_ARENA_LARGE] = PBD_LARGE_BYTES / PBD_LARGE_PARTS,
-	};
-	unsigned int arena = pbd_job_arena(job);
-	u32 used = job->queue->account->used[arena];
-
-	return used != 0 && used + pbd_job_bytes(job) > parts[arena];
-}
-
-/* Returns the queue that waits longest for room and may have some; NULL: there is none. */
-static struct pbd_queue *pbd_hungry(struct pbd_arena *arena)
-{
-	struct pbd_queue *queue;
-
-	list_for_each_entry(queue, &arena->hungry, hungry)
-		if (!pbd_has_part(list_first_entry(&queue->pending, struct pbd_job, link)))
-			return queue;
-	return NULL;
-}
-
-static void pbd_feed(struct pbd_device *dev, unsigned int arena)
-{
-	struct pbd_queue *queue = pbd_hungry(&dev->arenas[arena]);
-
-	if (queue)
-		queue_work(dev->push_wq, &queue->push);
-}
-
-/*
- * Takes room in card memory for a submission's lists: in the order in which they ask, but those whose file has its part
- * wait for that alone. What holds room is in a ring, behind nothing but submissions that are in rings, so that it ends by
- * itself. Pre: state; the job is the queue's first, or not armed
- */
-bool pbd_job_take_space(struct pbd_job *job)
-{
-	struct pbd_queue *queue = job->queue, *first;
-	struct pbd_device *dev = job->dev;
-	unsigned int index = pbd_job_arena(job);
-	struct pbd_arena *arena = &dev->arenas[index];
-
-	if (drm_mm_node_allocated(&job->space))
-		return true;
-	first = pbd_hungry(arena);
-	if (pbd_has_part(job) || (first && first != queue) ||
-	    drm_mm_insert_node_generic(&arena->mm, &job->space, pbd_job_bytes(job), PB_PAGE_BYTES, 0,
-				       DRM_MM_INSERT_BEST) != 0)
-		return false;
-	list_del_init(&queue->hungry);
-	queue->account->used[index] += (u32)job->space.size;
-	pbd_feed(dev, index);
-	return true;
-}
-
-/* Gives the room back. Pre: state. */
-static void pbd_job_leave_space(struct pbd_job *job)
-{
-	unsigned int index = pbd_job_arena(job);
-
-	if (!drm_mm_node_allocated(&job->space))
-		return;
-	job->queue->account->used[index] -= (u32)job->space.size;
-	drm_mm_remove_node(&job->space);
-	if (job->dev->state == PBD_UP)
-		pbd_feed(job->dev, index);
 }
 
 /* ---- the end of a submission ---- */
@@ -332,11 +252,26 @@ void pbd_retire(struct pbd_device *dev)
 	dma_fence_end_signalling(cookie);
 }
 
+/* Ends a queue's submissions, finished or not. Pre: state. */
+void pbd_end_queue(struct pbd_queue *queue, int result, enum pb_error error)
+{
+	struct pbd_job *job, *next;
+
+	list_del_init(&queue->hungry);
+	list_splice_tail_init(&queue->pending, &queue->running);
+	list_for_each_entry_safe(job, next, &queue->running, link) {
+		job->result = result;
+		job->error = error;
+		job->error_index = PB_INDEX_NONE;
+		pbd_job_end(job);
+	}
+	queue_work(queue->dev->clean_wq, &queue->dev->clean);
+}
+
 /* Ends all submissions, finished or not, because the card is gone. Any context. */
 void pbd_end_all(struct pbd_device *dev, int result)
 {
 	struct pbd_queue *queue, *other;
-	struct pbd_job *job, *next;
 	unsigned long flags;
 	bool cookie;
 
@@ -347,14 +282,7 @@ void pbd_end_all(struct pbd_device *dev, int result)
 	dev->state = PBD_DOWN;
 	WRITE_ONCE(dev->abort, true);
 	list_for_each_entry_safe(queue, other, &dev->queues, link) {
-		list_del_init(&queue->hungry);
-		list_splice_tail_init(&queue->pending, &queue->running);
-		list_for_each_entry_safe(job, next, &queue->running, link) {
-			job->result = result;
-			job->error = result == -ENODEV ? PB_ERROR_NO_CARD : PB_ERROR_FIRMWARE_DEAD;
-			job->error_index = PB_INDEX_NONE;
-			pbd_job_end(job);
-		}
+		pbd_end_queue(queue, result, result == -ENODEV ? PB_ERROR_NO_CARD : PB_ERROR_FIRMWARE_DEAD);
 		/* Its handle may soon be that of another queue. */
 		list_del_init(&queue->link);
 		wake_up_all(&queue->wait);
@@ -366,132 +294,7 @@ void pbd_end_all(struct pbd_device *dev, int result)
 	wake_up_all(&dev->irq_wait);
 }
 
-/* ---- into the ring ---- */
-
-/*
- * Whether another queue that the firmware is to wait for has all in its ring that it takes, so that nothing in the rings
- * waits for room that something in the rings has. Pre: state.
- */
-static bool pbd_job_blocked(const struct pbd_job *job)
-{
-	u32 i;
-
-	for (i = 0; i < job->awaited_count; i++)
-		if (job->awaited[i]->pushed < job->awaited_value[i])
-			return true;
-	return false;
-}
-
-/* Returns the submission that goes into the ring next, with room for its lists; NULL: there is none. Pre: state. */
-static struct pbd_job *pbd_next(struct pbd_queue *queue)
-{
-	struct pbd_job *job = list_first_entry_or_null(&queue->pending, struct pbd_job, link);
-
-	if (!job || queue->dev->state != PBD_UP || atomic_read(&job->waiting) != 0)
-		return NULL;
-	if (pbd_job_blocked(job)) {
-		queue->account->blocked = true;
-		return NULL;
-	}
-	if (pbd_job_take_space(job))
-		return job;
-	if (list_empty(&queue->hungry))
-		list_add_tail(&queue->hungry, &queue->dev->arenas[pbd_job_arena(job)].hungry);
-	return NULL;
-}
-
-/* Wakes the file's queues that were blocked by this one. Pre: state. */
-static void pbd_unblock(struct pbd_queue *queue)
-{
-	struct pbd_queue *other;
-
-	if (!queue->account->blocked)
-		return;
-	queue->account->blocked = false;
-	list_for_each_entry(other, &queue->dev->queues, link)
-		if (other->account == queue->account && other != queue && !list_empty(&other->pending))
-			queue_work(queue->dev->push_wq, &other->push);
-}
-
-/* Writes the lists to card memory, without the lock. Pre: state. @return false: it has ended in the meantime */
-static bool pbd_fill(struct pbd_job *job, unsigned long *flags)
-{
-	struct pbd_device *dev = job->dev;
-
-	if (job->filled)
-		return true;
-	job->filling = true;
-	spin_unlock_irqrestore(&dev->state_lock, *flags);
-	pbd_job_fill(job);
-	spin_lock_irqsave(&dev->state_lock, *flags);
-	job->filling = false;
-	if (!job->ended)
-		return true;
-	list_add_tail(&job->link, &dev->done);
-	queue_work(dev->clean_wq, &dev->clean);
-	return false;
-}
-
-/* Puts submissions into the ring, in order, as far as they wait for nothing. The caller keeps the queue. Process context. */
-void pbd_push(struct pbd_queue *queue)
-{
-	struct pbd_device *dev = queue->dev;
-	enum pb_error error = PB_ERROR_OK;
-	struct pbd_job *job;
-	unsigned long flags;
-
-	spin_lock_irqsave(&dev->state_lock, flags);
-	queue->again = true;
-	while (queue->again && !queue->pushing) {
-		queue->again = false;
-		queue->pushing = true;
-		while (error == PB_ERROR_OK && (job = pbd_next(queue)) != NULL) {
-			if (!pbd_fill(job, &flags))
-				continue;
-			job->index = queue->put;
-			error = pb_queue_submit(&queue->queue, &job->descriptor);
-			/* The ring has room: it has as many entries as a queue may have submissions. */
-			if (error != PB_ERROR_OK)
-				break;
-			queue->put++;
-			queue->pushed = job->value;
-			pbd_busy_begin(job);
-			pbd_trace_ring(job);
-			list_move_tail(&job->link, &queue->running);
-			pbd_unblock(queue);
-		}
-		queue->pushing = false;
-	}
-	spin_unlock_irqrestore(&dev->state_lock, flags);
-	if (error != PB_ERROR_OK)
-		pbd_card_lost(dev, -EIO, pb_error_name(error));
-}
-
-void pbd_push_work(struct work_struct *work)
-{
-	struct pbd_queue *queue = container_of(work, struct pbd_queue, push);
-	bool cookie = dma_fence_begin_signalling();
-
-	pbd_push(queue);
-	dma_fence_end_signalling(cookie);
-}
-
 /* ---- behind the fence ---- */
-
-static void pbd_job_release_deps(struct pbd_job *job)
-{
-	u32 i;
-
-	for (i = 0; i < job->dep_count; i++) {
-		/* The callback has run, runs no more, or is taken away: it runs under the fence's lock. */
-		if (job->deps[i].added)
-			dma_fence_remove_callback(job->deps[i].fence, &job->deps[i].cb);
-		dma_fence_put(job->deps[i].fence);
-	}
-	kvfree(job->deps);
-	for (i = 0; i < job->awaited_count; i++)
-		pbd_queue_put(job->awaited[i]);
-}
 
 /* Frees a submission that has ended, or was never armed. */
 static void pbd_job_free(struct kref *refs)

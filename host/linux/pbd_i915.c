@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * The part of i915's uAPI that Mesa's drivers for its generation 7.5 need: parameters, objects, contexts. A context is
- * a queue of the file; context 0 is the queue of the node that draws. Nothing here executes the batch: the firmware
- * patches it (pbd_i915_exec.c).
+ * The part of i915's uAPI that Mesa's drivers for its generation 7.5 need: parameters and contexts; objects are in
+ * pbd_i915_gem.c. A context is a queue of the file; context 0 is the queue of the node that draws. Nothing here executes
+ * the batch: the firmware patches it (pbd_i915_exec.c).
  */
-#include <linux/dma-resv.h>
-#include <linux/sched/mm.h>
-
 #include <drm/drm_ioctl.h>
-#include <drm/drm_prime.h>
 #include <uapi/drm/i915_drm.h>
 
 #include "patchbay_i915.h"
@@ -126,196 +122,6 @@ static int pbd_i915_aperture(struct drm_device *drm, void *data, struct drm_file
 static int pbd_i915_nothing(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	return 0;
-}
-
-/* ---- objects ---- */
-
-static int pbd_i915_create(struct drm_device *drm, void *data, struct drm_file *file)
-{
-	struct drm_i915_gem_create *args = data;
-	struct drm_patchbay_gem_create create = { .size = args->size };
-	int ret = pbd_gem_create_ioctl(drm, &create, file);
-
-	args->size = create.size;
-	args->handle = create.handle;
-	return ret;
-}
-
-/*
- * An object whose contents are memory of the caller. They are copied to card memory by each EXECBUFFER2 that names the
- * object; what is patched there is not copied back.
- */
-static int pbd_i915_userptr(struct drm_device *drm, void *data, struct drm_file *file)
-{
-	struct drm_i915_gem_userptr *args = data;
-	struct drm_gem_object *object;
-	int ret;
-
-	if ((args->flags & ~I915_USERPTR_PROBE) || !PAGE_ALIGNED(args->user_ptr | args->user_size))
-		return -EINVAL;
-	if (args->user_size == 0 || args->user_size > PBD_I915_USER_BYTES_MAX)
-		return args->user_size ? -E2BIG : -EINVAL;
-	if (!access_ok(u64_to_user_ptr(args->user_ptr), args->user_size))
-		return -EFAULT;
-	object = pbd_bo_create(pbd_device(drm), args->user_size, 0);
-	if (IS_ERR(object))
-		return PTR_ERR(object);
-	pbd_bo(object)->user_start = args->user_ptr;
-	pbd_bo(object)->user_mm = current->mm;
-	mmgrab(current->mm);
-	ret = drm_gem_handle_create(file, object, &args->handle);
-	drm_gem_object_put(object);
-	return ret;
-}
-
-static int pbd_i915_mmap_offset(struct drm_device *drm, void *data, struct drm_file *file)
-{
-	struct drm_i915_gem_mmap_offset *args = data;
-	struct drm_gem_object *object;
-	int ret;
-
-	/* Card memory is coherent with the guest's caches: all kinds of mappings are one. */
-	if (args->flags > I915_MMAP_OFFSET_UC || args->extensions)
-		return -EINVAL;
-	object = drm_gem_object_lookup(file, args->handle);
-	if (!object)
-		return -ENOENT;
-	ret = pbd_bo(object)->user_mm ? -ENODEV : drm_gem_create_mmap_offset(object);
-	if (ret == 0)
-		args->offset = drm_vma_node_offset_addr(&object->vma_node);
-	drm_gem_object_put(object);
-	return ret;
-}
-
-/* Waits until the fences of an object have ended. @timeout: jiffies. @return what is left; -ENOENT */
-static long pbd_i915_idle(struct drm_file *file, u32 handle, enum dma_resv_usage usage, unsigned long timeout)
-{
-	struct drm_gem_object *object = drm_gem_object_lookup(file, handle);
-	long left;
-
-	if (!object)
-		return -ENOENT;
-	if (timeout == 0)
-		left = dma_resv_test_signaled(object->resv, usage);
-	else
-		left = dma_resv_wait_timeout(object->resv, usage, true, timeout);
-	drm_gem_object_put(object);
-	return left;
-}
-
-static int pbd_i915_busy(struct drm_device *drm, void *data, struct drm_file *file)
-{
-	struct drm_i915_gem_busy *args = data;
-	const long idle = pbd_i915_idle(file, args->handle, DMA_RESV_USAGE_READ, 0);
-
-	if (idle < 0)
-		return (int)idle;
-	/* Readers above bit 16: the render engine. */
-	args->busy = idle ? 0 : 1u << 16;
-	return 0;
-}
-
-static int pbd_i915_wait(struct drm_device *drm, void *data, struct drm_file *file)
-{
-	struct drm_i915_gem_wait *args = data;
-	const ktime_t start = ktime_get();
-	unsigned long timeout = args->timeout_ns < 0 ? MAX_SCHEDULE_TIMEOUT :
-						       nsecs_to_jiffies((u64)args->timeout_ns);
-	long left;
-
-	if (args->flags)
-		return -EINVAL;
-	if (args->timeout_ns > 0 && timeout == 0)
-		timeout = 1;
-	left = pbd_i915_idle(file, args->bo_handle, DMA_RESV_USAGE_READ,
-			     min_t(unsigned long, timeout, MAX_SCHEDULE_TIMEOUT));
-	/* A call that is repeated waits for the rest only. */
-	if (args->timeout_ns > 0)
-		args->timeout_ns = max_t(s64, 0, args->timeout_ns - ktime_to_ns(ktime_sub(ktime_get(), start)));
-	return left < 0 ? (int)left : left == 0 ? -ETIME : 0;
-}
-
-static int pbd_i915_set_domain(struct drm_device *drm, void *data, struct drm_file *file)
-{
-	const struct drm_i915_gem_set_domain *args = data;
-	const u32 known = I915_GEM_DOMAIN_CPU | I915_GEM_DOMAIN_GTT | I915_GEM_DOMAIN_WC;
-	long left;
-
-	if ((args->read_domains | args->write_domain) & ~known)
-		return -EINVAL;
-	if (args->write_domain && args->read_domains != args->write_domain)
-		return -EINVAL;
-	left = pbd_i915_idle(file, args->handle, dma_resv_usage_rw(args->write_domain != 0), MAX_SCHEDULE_TIMEOUT);
-	return left < 0 ? (int)left : 0;
-}
-
-/* Tiling is a number that clients tell each other: no aperture detiles. */
-static int pbd_i915_set_tiling(struct drm_device *drm, void *data, struct drm_file *file)
-{
-	struct drm_i915_gem_set_tiling *args = data;
-	struct drm_gem_object *object;
-
-	if (args->tiling_mode > I915_TILING_Y)
-		return -EINVAL;
-	if (args->tiling_mode != I915_TILING_NONE && (args->stride == 0 || args->stride % 128))
-		return -EINVAL;
-	object = drm_gem_object_lookup(file, args->handle);
-	if (!object)
-		return -ENOENT;
-	if (args->tiling_mode == I915_TILING_NONE)
-		args->stride = 0;
-	args->swizzle_mode = I915_BIT_6_SWIZZLE_NONE;
-	WRITE_ONCE(pbd_bo(object)->tiling, args->tiling_mode);
-	drm_gem_object_put(object);
-	return 0;
-}
-
-static int pbd_i915_get_tiling(struct drm_device *drm, void *data, struct drm_file *file)
-{
-	struct drm_i915_gem_get_tiling *args = data;
-	struct drm_gem_object *object = drm_gem_object_lookup(file, args->handle);
-
-	if (!object)
-		return -ENOENT;
-	args->tiling_mode = READ_ONCE(pbd_bo(object)->tiling);
-	args->swizzle_mode = I915_BIT_6_SWIZZLE_NONE;
-	args->phys_swizzle_mode = I915_BIT_6_SWIZZLE_NONE;
-	drm_gem_object_put(object);
-	return 0;
-}
-
-static int pbd_i915_exists(struct drm_file *file, u32 handle)
-{
-	struct drm_gem_object *object = drm_gem_object_lookup(file, handle);
-
-	if (!object)
-		return -ENOENT;
-	drm_gem_object_put(object);
-	return 0;
-}
-
-static int pbd_i915_set_caching(struct drm_device *drm, void *data, struct drm_file *file)
-{
-	const struct drm_i915_gem_caching *args = data;
-
-	return args->caching > I915_CACHING_DISPLAY ? -EINVAL : pbd_i915_exists(file, args->handle);
-}
-
-static int pbd_i915_get_caching(struct drm_device *drm, void *data, struct drm_file *file)
-{
-	struct drm_i915_gem_caching *args = data;
-
-	args->caching = I915_CACHING_CACHED;
-	return pbd_i915_exists(file, args->handle);
-}
-
-/* Nothing is thrown away. */
-static int pbd_i915_madvise(struct drm_device *drm, void *data, struct drm_file *file)
-{
-	struct drm_i915_gem_madvise *args = data;
-
-	args->retained = 1;
-	return args->madv > I915_MADV_DONTNEED ? -EINVAL : pbd_i915_exists(file, args->handle);
 }
 
 /* ---- contexts ---- */
@@ -490,19 +296,10 @@ static const struct drm_ioctl_desc pbd_i915_ioctls[] = {
 
 /* The name and the version are what Mesa's loader asks for. */
 const struct drm_driver pbd_i915_driver = {
-	.driver_features = DRIVER_GEM | DRIVER_RENDER | DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE | DRIVER_MODESET |
-			   DRIVER_ATOMIC,
-	.open = pbd_file_open,
+	PBD_DRIVER_COMMON,
 	.postclose = pbd_i915_close,
-	.dumb_create = pbd_dumb_create,
-#ifdef CONFIG_DEBUG_FS
-	.debugfs_init = pbd_debugfs_init,
-#endif
-	.prime_handle_to_fd = drm_gem_prime_handle_to_fd,
-	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,
 	.ioctls = pbd_i915_ioctls,
 	.num_ioctls = ARRAY_SIZE(pbd_i915_ioctls),
-	.fops = &pbd_fops,
 	.name = "i915",
 	.desc = "Patchbay card, by the uAPI of i915",
 	.date = "20261123",

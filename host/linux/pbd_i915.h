@@ -16,6 +16,19 @@
 bool pbd_i915_is_context(struct pbd_device *dev, struct drm_file *file, u32 context);
 u32 pbd_i915_queue(const struct pbd_device *dev, u32 context);
 
+/* pbd_i915_gem.c: objects */
+int pbd_i915_create(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_i915_userptr(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_i915_mmap_offset(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_i915_busy(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_i915_wait(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_i915_set_domain(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_i915_set_tiling(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_i915_get_tiling(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_i915_set_caching(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_i915_get_caching(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_i915_madvise(struct drm_device *drm, void *data, struct drm_file *file);
+
 /* pbd_i915_exec.c */
 int pbd_i915_exec_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 

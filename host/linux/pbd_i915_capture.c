@@ -7,7 +7,7 @@
 #include <linux/uaccess.h>
 
 #include "patchbay_i915.h"
-#include "pbd_i915.h"
+#include "pbd_i915_exec.h"
 
 /* How long a submission waits for the file; then the capture ends. */
 #define PBD_CAPTURE_JIFFIES (20 * HZ)
@@ -199,5 +199,136 @@ int pbd_capture_memory_ioctl(struct drm_device *drm, void *data, struct drm_file
 	if (ret == 0 && !write && copy_to_user(user, bounce, args->bytes))
 		ret = -EFAULT;
 	kvfree(bounce);
+	return ret;
+}
+
+/* ---- a submission under capture ---- */
+
+static void pbd_exec_put(u8 **to, const u32 *words, unsigned int count)
+{
+	memcpy(*to, words, count * sizeof(*words));
+	*to += count * sizeof(*words);
+}
+
+static void pbd_exec_put_objects(struct pbd_exec *exec, u8 **to)
+{
+	u32 i;
+
+	for (i = 0; i < exec->count; i++) {
+		const struct drm_i915_gem_exec_object2 *object = &exec->objects[i];
+		const u64 size = exec->submit.job->listed[i]->size;
+		const u64 presumed = exec->presumed[i];
+		const u32 words[10] = {
+			object->handle, (u32)object->flags, lower_32_bits(size), upper_32_bits(size),
+			lower_32_bits(object->alignment), upper_32_bits(object->alignment),
+			lower_32_bits(presumed), upper_32_bits(presumed),
+			lower_32_bits(object->offset), upper_32_bits(object->offset),
+		};
+
+		pbd_exec_put(to, words, ARRAY_SIZE(words));
+	}
+}
+
+static void pbd_exec_put_relocs(struct pbd_exec *exec, u8 **to)
+{
+	u32 i, j, next = 0;
+
+	for (i = 0; i < exec->count; i++) {
+		for (j = 0; j < exec->objects[i].relocation_count; j++, next++) {
+			const struct drm_i915_gem_relocation_entry *reloc = &exec->relocs[next];
+			const u32 words[10] = {
+				i, reloc->target_handle, lower_32_bits(reloc->offset), upper_32_bits(reloc->offset),
+				reloc->delta, reloc->read_domains, reloc->write_domain, sizeof(u32),
+				lower_32_bits(reloc->presumed_offset), upper_32_bits(reloc->presumed_offset),
+			};
+
+			pbd_exec_put(to, words, ARRAY_SIZE(words));
+		}
+	}
+}
+
+/* Shows the submission to the file that captures, as tests/data/README.txt describes it. */
+static int pbd_exec_show(struct pbd_exec *exec, u32 phase, int status)
+{
+	struct pbd_capture_shown shown = {
+		.bytes = 48 + 40 * (exec->count + exec->reloc_count), .phase = phase, .status = status,
+	};
+	const u32 words[12] = {
+		shown.bytes, exec->count, exec->reloc_count, 0, exec->batch, exec->user->batch_start_offset,
+		exec->user->batch_len, (u32)exec->user->rsvd1, lower_32_bits(exec->user->flags),
+		upper_32_bits(exec->user->flags), 0, (u32)task_tgid_nr(current),
+	};
+	u8 *to;
+
+	shown.record = kvmalloc(shown.bytes, GFP_KERNEL);
+	if (!shown.record)
+		return -ENOMEM;
+	to = shown.record;
+	pbd_exec_put(&to, words, ARRAY_SIZE(words));
+	pbd_exec_put_objects(exec, &to);
+	pbd_exec_put_relocs(exec, &to);
+	pbd_capture_show(exec->submit.dev, &shown);
+	return 0;
+}
+
+/* Places all objects, and holds them there, so that their addresses are those that will be patched. */
+static int pbd_exec_pin_reserved(struct pbd_exec *exec)
+{
+	struct pbd_job *job = exec->submit.job;
+	u32 i;
+	int ret = pbd_exec_place(exec);
+
+	if (ret == 0)
+		ret = pbd_exec_write_contents(exec);
+	for (i = 0; ret == 0 && i < job->object_count; i++)
+		pbd_bo(job->objects[i])->pins++;
+	if (ret == 0)
+		pbd_exec_set_lists(exec);
+	return ret;
+}
+
+static void pbd_exec_unpin(struct pbd_exec *exec)
+{
+	u32 i;
+
+	for (i = 0; i < exec->submit.job->object_count; i++)
+		pbd_bo_unpin(exec->submit.job->objects[i]);
+}
+
+/*
+ * Submits, and shows the state before and after it. Pre: the objects are pinned. What is shown must not fail the call:
+ * the submission is on its way.
+ */
+static int pbd_exec_pinned(struct pbd_exec *exec)
+{
+	struct dma_fence *fence;
+	int ret = pbd_exec_idle(exec);
+
+	if (ret == 0)
+		ret = pbd_exec_show(exec, PATCHBAY_CAPTURE_PLACED, 0);
+	if (ret == 0)
+		ret = pbd_exec_locked(exec, pbd_exec_reserved);
+	if (ret != 0)
+		return ret;
+	fence = &exec->submit.job->fence->base;
+	(void)dma_fence_wait(fence, false);
+	(void)pbd_exec_show(exec, PATCHBAY_CAPTURE_DONE, min(dma_fence_get_status(fence), 0));
+	return 0;
+}
+
+/* One at a time. */
+int pbd_exec_captured(struct pbd_exec *exec)
+{
+	struct pbd_capture *capture = &exec->submit.dev->capture;
+	int ret = mutex_lock_interruptible(&capture->one);
+
+	if (ret != 0)
+		return ret;
+	ret = pbd_exec_locked(exec, pbd_exec_pin_reserved);
+	if (ret == 0) {
+		ret = pbd_exec_pinned(exec);
+		pbd_exec_unpin(exec);
+	}
+	mutex_unlock(&capture->one);
 	return ret;
 }

@@ -9,7 +9,7 @@
 #include "patchbay/abi/boot.h"
 #include "patchbay/names.h"
 #include "patchbay/query.h"
-#include "pbd_drv.h"
+#include "pbd_job.h"
 
 #define CREATE_TRACE_POINTS
 #include "pbd_trace.h"
@@ -273,6 +273,8 @@ static int pbd_debugfs_memory(struct seq_file *m, void *data)
 		pinned += bo->pins != 0;
 	}
 	seq_printf(m, "objects: vram=%u pinned=%u evictions=%llu\n", objects, pinned, dev->evictions);
+	seq_printf(m, "pages: held=%lu purgeable=%lu purged=%lld swapped=%lld\n", dev->paged_pages,
+		   dev->purgeable_pages, atomic64_read(&dev->purged_pages), atomic64_read(&dev->swapped_pages));
 	mutex_unlock(&dev->vram);
 	spin_lock_irq(&dev->state_lock);
 	for (i = 0; i < PBD_ARENAS; i++)

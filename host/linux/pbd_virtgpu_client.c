@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Clients of the GL engine: what a file that draws has at the card, the calls of host/gl, and the fences. A client is
- * used by one thread at a time. Whatever goes wrong in it ends it, and nothing else.
+ * Clients of the GL engine: what a file that draws has at the card, and the calls of host/gl. A client is used by one
+ * thread at a time. Whatever goes wrong in it ends it, and nothing else.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -22,138 +22,6 @@
 #define PBD_VIRT_TIMEOUT_US 120000000u
 /* For the end of a client that has failed: the next one with its context's number ends its renderer, too. */
 #define PBD_VIRT_END_US 12000000u
-/* Addresses of resources: their contents are with the renderers, so all clients use the same addresses. */
-#define PBD_VIRT_ADDRESS_BYTES (64u << 20)
-#define PBD_VIRT_ADDRESS_MIN (1u << 20)
-#define PBD_VIRT_OS 0xc000000000ull
-#define PBD_VIRT_GPU 0x400000000ull
-
-/* ---- the fence ---- */
-
-static struct pbd_virt_fence *to_virt_fence(struct dma_fence *fence)
-{
-	return container_of(fence, struct pbd_virt_fence, base);
-}
-
-static const char *pbd_virt_fence_driver(struct dma_fence *fence)
-{
-	return "patchbay";
-}
-
-static const char *pbd_virt_fence_timeline(struct dma_fence *fence)
-{
-	return "gl";
-}
-
-static void pbd_virt_fence_free(struct rcu_head *head)
-{
-	kfree(to_virt_fence(container_of(head, struct dma_fence, rcu)));
-	module_put(THIS_MODULE);
-}
-
-static void pbd_virt_fence_release(struct dma_fence *fence)
-{
-	call_rcu(&fence->rcu, pbd_virt_fence_free);
-}
-
-static const struct dma_fence_ops pbd_virt_fence_ops = {
-	.use_64bit_seqno = true,
-	.get_driver_name = pbd_virt_fence_driver,
-	.get_timeline_name = pbd_virt_fence_timeline,
-	.release = pbd_virt_fence_release,
-};
-
-/* Allocates a fence. It keeps the module loaded; pbd_virt_fence_arm() begins it, until then kfree() ends it. */
-struct pbd_virt_fence *pbd_virt_fence_alloc(struct pbd_virt *virt)
-{
-	struct pbd_virt_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL);
-
-	if (fence)
-		spin_lock_init(&fence->lock);
-	return fence;
-}
-
-/* Ends the fences that are at or before a value. Pre: the state lock is held. */
-static void pbd_virt_signal(struct pbd_virt *virt, u64 value, int result)
-{
-	struct pbd_virt_fence *fence, *next;
-
-	list_for_each_entry_safe(fence, next, &virt->fences, link) {
-		if (fence->value > value)
-			break;
-		list_del(&fence->link);
-		virt->dev->jobs--;
-		if (result != 0)
-			dma_fence_set_error(&fence->base, result);
-		dma_fence_signal(&fence->base);
-		dma_fence_put(&fence->base);
-	}
-}
-
-static int pbd_virt_result(u32 error)
-{
-	return error == PB_ERROR_OK ? 0 : error == PB_ERROR_ENGINE_HANG ? -ETIME : -EIO;
-}
-
-/* Ends what a client's queue has completed. Pre: the state lock is held, the card is up. */
-static void pbd_virt_retire_one(struct pbd_virt *virt)
-{
-	struct pb_fence record;
-
-	if (list_empty(&virt->fences))
-		return;
-	/* A record that the firmware is writing just now is read again by the watchdog, which is told to look soon. */
-	if (pb_queue_fence_now(&virt->queue, &record) == PB_ERROR_OK)
-		pbd_virt_signal(virt, record.timeline, pbd_virt_result(record.error));
-	else
-		mod_delayed_work(virt->dev->card_wq, &virt->dev->watch, 1);
-}
-
-/* Ends what the card has completed. Pre: the state lock is held, the card is up. */
-void pbd_virt_retire(struct pbd_device *dev)
-{
-	struct pbd_virt *virt;
-
-	list_for_each_entry(virt, &dev->virt.clients, link)
-		pbd_virt_retire_one(virt);
-}
-
-/* Ends all fences, because the card is gone. Pre: the state lock is held. */
-void pbd_virt_end_all(struct pbd_device *dev, int result)
-{
-	struct pbd_virt *virt;
-
-	list_for_each_entry(virt, &dev->virt.clients, link)
-		pbd_virt_signal(virt, U64_MAX, result);
-}
-
-/*
- * Begins the fence of all that the client has submitted. Nothing fails; a card that is gone ends the fence at once. Pre:
- * the client's lock. @return a reference for the caller
- */
-struct dma_fence *pbd_virt_fence_arm(struct pbd_virt *virt, struct pbd_virt_fence *fence)
-{
-	struct pbd_device *dev = virt->dev;
-	bool cookie = dma_fence_begin_signalling();
-	bool first;
-
-	__module_get(THIS_MODULE);
-	spin_lock_irq(&dev->state_lock);
-	dma_fence_init(&fence->base, &pbd_virt_fence_ops, &fence->lock, virt->fence_context, ++virt->seqno);
-	dma_fence_get(&fence->base);
-	fence->value = virt->queue.timeline;
-	list_add_tail(&fence->link, &virt->fences);
-	first = dev->jobs++ == 0;
-	if (dev->state != PBD_UP || virt->epoch != dev->epoch)
-		pbd_virt_signal(virt, U64_MAX, -ENODEV);
-	else
-		pbd_virt_retire_one(virt);
-	spin_unlock_irq(&dev->state_lock);
-	if (first)
-		pbd_card_watch(dev);
-	dma_fence_end_signalling(cookie);
-	return &fence->base;
-}
 
 /* ---- calls ---- */
 
@@ -329,8 +197,6 @@ static enum pb_error pbd_virt_make_queues(struct pbd_virt *virt)
 	if (error != PB_ERROR_OK)
 		return error;
 	virt->setup.paging = &virt->paging;
-	if (pbd_gl_hang_ms != 0)
-		pb_queue_set_limits(&virt->queue, pbd_gl_hang_ms * 1000, pbd_gl_hang_ms * 1000);
 	return PB_ERROR_OK;
 }
 
@@ -433,6 +299,15 @@ static int pbd_virt_start(struct pbd_virt *virt)
 }
 
 /*
+ * What is submitted from here on may make no progress for so long. A stop has the card's own limit: a limit of the queue's
+ * would count whatever progress a packet makes, and a renderer that is being started may take long.
+ */
+static void pbd_virt_set_limit(struct pbd_virt *virt)
+{
+	pb_queue_set_limits(&virt->queue, min(READ_ONCE(pbd_gl_hang_ms), U32_MAX / 1000) * 1000, 0);
+}
+
+/*
  * Begins a call of the file's client, which is started if it was not. Until pbd_virt_leave() the client is the caller's.
  * @return -EIO: it has failed, or was lost with the card
  */
@@ -448,6 +323,7 @@ int pbd_virt_enter(struct pbd_virt *virt)
 	if (ret == 0 && (!pbd_virt_is_attached(virt) || virt->client->failure.what))
 		ret = -EIO;
 	if (ret == 0) {
+		pbd_virt_set_limit(virt);
 		pbd_virt_call(virt);
 		return 0;
 	}
@@ -564,72 +440,4 @@ void pbd_virt_file_close(struct pbd_file *file)
 		return;
 	pbd_virt_end(file->virt);
 	pbd_virt_put(file->virt);
-}
-
-/* ---- the device ---- */
-
-/*
- * Makes what all clients share: addresses of resources and the formats of patches. Pre: attached, segment 0 is there,
- * commands are held.
- */
-int pbd_virt_attach(struct pbd_device *dev)
-{
-	struct pb_segment_request request = {
-		.id = PBD_SEGMENT_VIRT,
-		.os_base = PBD_VIRT_OS,
-		.gpu_base = PBD_VIRT_GPU,
-		.kind = PB_SEGMENT_OUTER,
-	};
-	enum pb_error error = PB_ERROR_NO_SPACE;
-	u64 bytes = min_t(u64, PBD_VIRT_ADDRESS_BYTES, dev->channel.card.capabilities[PB_CAPABILITY_OUTER_BYTES] / 4);
-	unsigned int i;
-
-	for (; bytes >= PBD_VIRT_ADDRESS_MIN && error == PB_ERROR_NO_SPACE; bytes /= 2) {
-		request.size = round_down(bytes, PB_PAGE_BYTES);
-		request.backing_bytes = (u32)request.size;
-		error = pb_segment_create(&dev->virt.segment, &dev->channel, &request);
-	}
-	for (i = 0; i < ARRAY_SIZE(pb_gl_formats) && error == PB_ERROR_OK; i++)
-		error = pb_format_set(&dev->channel, PB_GL_FORMAT_PAGE + i, &pb_gl_formats[i], NULL);
-	if (error != PB_ERROR_OK) {
-		drm_err(&dev->drm, "virtgpu: %s; it needs a card with --engine gl and --card-memory 64M or more\n",
-			pb_error_name(error));
-		return pbd_errno(error);
-	}
-	dev->virt.addresses = (struct pb_residency_segment){
-		.id = request.id,
-		.kind = request.kind,
-		.os_base = request.os_base,
-		.gpu_base = request.gpu_base,
-		.bytes = request.size,
-	};
-	return 0;
-}
-
-static int pbd_virt_read_caps(struct pbd_virt *virt, u32 set, u32 *words, u32 bytes)
-{
-	int ret = pbd_virt_enter(virt);
-
-	if (ret != 0)
-		return ret;
-	(void)pb_gl_client_caps(virt->client, set, words, bytes);
-	return pbd_virt_leave(virt);
-}
-
-/* Reads the capabilities of the GL engine, once. @return -ENODEV: the card has none */
-int pbd_virt_init(struct pbd_device *dev)
-{
-	struct pbd_virt *virt = pbd_virt_alloc(dev);
-	int ret;
-
-	if (!virt)
-		return -ENOMEM;
-	ret = pbd_virt_read_caps(virt, 1, dev->virt.caps1, sizeof(dev->virt.caps1));
-	if (ret == 0)
-		ret = pbd_virt_read_caps(virt, 2, dev->virt.caps2, sizeof(dev->virt.caps2));
-	pbd_virt_end(virt);
-	pbd_virt_put(virt);
-	if (ret != 0 && ret != -ENOMEM)
-		drm_err(&dev->drm, "virtgpu: the card has no GL engine (%d); start it with --engine gl\n", ret);
-	return ret == -EIO ? -ENODEV : ret;
 }

@@ -23,21 +23,23 @@ enum option_key {
 
 #define CARD_HELP "Use the running card that listens at SOCKET"
 #define LINK_HELP                                                                                            \
-	"Use the board at a debug probe. STUB: address of the probe's gdb server, HOST:PORT or the path of " \
-	"a Unix socket, optionally followed by \",ADDRESS,BYTES\" of card memory"
+	"gdb:STUB is the board at a debug probe. STUB: address of the probe's gdb server, HOST:PORT or the " \
+	"path of a Unix socket, optionally followed by \",ADDRESS,BYTES\" of card memory. In a virtual "     \
+	"machine: vfio:ADDRESS is the PCI device at ADDRESS, as in 0000:00:04.0, by the driver vfio-pci; "   \
+	"pci:ADDRESS without a driver and without interrupts"
 
 static const struct argp_option option_table[] = {
 	{"sim", KEY_SIM, NULL, 0, "Simulate the card in this process", 0},
 	{"board", KEY_BOARD, "NAME", 0, "Start an emulated card with this board's firmware", 0},
 	{"card", KEY_CARD, "SOCKET", 0, CARD_HELP, 0},
-	{"link", KEY_LINK, "gdb:STUB", 0, LINK_HELP, 0},
+	{"link", KEY_LINK, "KIND:NAME", 0, LINK_HELP, 0},
 	{"card-memory", KEY_MEMORY, "SIZE", 0, "Of a card that is started: " PB_CARD_MEMORY_HELP, 0},
 	{0},
 };
 
 static const struct argp_option running_table[] = {
 	{"card", KEY_CARD, "SOCKET", 0, CARD_HELP, 0},
-	{"link", KEY_LINK, "gdb:STUB", 0, LINK_HELP, 0},
+	{"link", KEY_LINK, "KIND:NAME", 0, LINK_HELP, 0},
 	{"memory", KEY_SAVED, "FILE", 0, "Read a card that patchbay dump has saved", 0},
 	{0},
 };
@@ -66,11 +68,17 @@ uint32_t pb_card_memory_argument(const char *text, struct argp_state *state)
 
 static void set_link(struct pb_open_options *options, char *text, struct argp_state *state)
 {
-	static const char kind[] = "gdb:";
+	static const char gdb[] = "gdb:", vfio[] = "vfio:", pci[] = "pci:";
 
-	if (strncmp(text, kind, strlen(kind)) != 0 ||
-	    !pb_gdb_target_parse(text + strlen(kind), &options->probe))
-		argp_error(state, "--link %s: give gdb:STUB or gdb:STUB,ADDRESS,BYTES", text);
+	if (strncmp(text, vfio, strlen(vfio)) == 0)
+		options->vfio = text + strlen(vfio);
+	else if (strncmp(text, pci, strlen(pci)) == 0)
+		options->pci = text + strlen(pci);
+	else if (strncmp(text, gdb, strlen(gdb)) != 0 ||
+		 !pb_gdb_target_parse(text + strlen(gdb), &options->probe))
+		argp_error(state,
+			   "--link %s: give gdb:STUB or gdb:STUB,ADDRESS,BYTES, vfio:ADDRESS or pci:ADDRESS",
+			   text);
 }
 
 static void set_board(struct pb_open_options *options, char *text, struct argp_state *state)
@@ -90,8 +98,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		options->memory_bytes = pb_card_memory_argument(text, state);
 		return 0;
 	}
-	if (key == ARGP_KEY_END && options->memory_bytes != 0 &&
-	    (options->socket != NULL || options->probe.stub != NULL))
+	if (key == ARGP_KEY_END && options->memory_bytes != 0 && pb_names_running_card(options))
 		argp_error(state, "--card-memory is for a card that is started: not with --card or --link");
 	if (key != KEY_SIM && key != KEY_BOARD && key != KEY_CARD && key != KEY_LINK && key != KEY_SAVED)
 		return ARGP_ERR_UNKNOWN;

@@ -70,8 +70,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		arguments->demo.quiet = true;
 		return 0;
 	case ARGP_KEY_END:
-		if (arguments->demo.wddm &&
-		    (arguments->open.socket != NULL || arguments->open.probe.stub != NULL))
+		if (arguments->demo.wddm && pb_names_running_card(&arguments->open))
 			argp_error(state, "--wddm takes the whole card, its admin channel included, which a "
 					  "running card's "
 					  "supervisor has: give --board or --sim, not --card or --link");

@@ -13,6 +13,7 @@
 #include "host/tool/board_image.h"
 #include "host/tool/memory_file.h"
 #include "host/tool/probe.h"
+#include "patchbay/link_pci.h"
 #include "qemu/card.h"
 #include "qemu/machines.h"
 #include "qemu/sim.h"
@@ -38,15 +39,48 @@ static int open_sim(uint32_t memory_bytes, enum pb_open_needs needs, struct pb_o
 	return 0;
 }
 
-static int open_socket(const char *path, enum pb_open_needs needs, struct pb_open_card *card)
+/** Returns the exit code for what opening a link returned. Prints an error. */
+static int opened(enum pb_error error, const char *name)
 {
-	const enum pb_error error = only_observes(needs) ? pb_link_open_observer(path, &card->link)
-							 : pb_link_open_socket(path, &card->link);
-
 	if (error == PB_ERROR_OK)
 		return 0;
-	fprintf(stderr, "patchbay: %s: %s: %s%s%s\n", path, pb_error_name(error), pb_error_meaning(error),
+	fprintf(stderr, "patchbay: %s: %s: %s%s%s\n", name, pb_error_name(error), pb_error_meaning(error),
 		error == PB_ERROR_SYSTEM ? ": " : "", error == PB_ERROR_SYSTEM ? strerror(errno) : "");
+	return 1;
+}
+
+static int open_socket(const char *path, enum pb_open_needs needs, struct pb_open_card *card)
+{
+	return opened(only_observes(needs) ? pb_link_open_observer(path, &card->link)
+					   : pb_link_open_socket(path, &card->link),
+		      path);
+}
+
+/** Opens the device that the card is in a virtual machine. */
+static int open_device(const struct pb_open_options *options, struct pb_open_card *card)
+{
+	const char *address = options->vfio != NULL ? options->vfio : options->pci;
+	const enum pb_error error = options->vfio != NULL ? pb_link_open_vfio(address, &card->link)
+							  : pb_link_open_pci(address, &card->link);
+	const char *text;
+
+	switch ((uint32_t)error) {
+	case PB_ERROR_BAD_ARGUMENT:
+		text = "no address of a PCI device: give one as in 0000:00:04.0";
+		break;
+	case PB_ERROR_NO_CARD:
+		text = "there is no ivshmem device";
+		break;
+	case PB_ERROR_BUSY:
+		text = "a driver, or another program, uses the device";
+		break;
+	case PB_ERROR_UNSUPPORTED:
+		text = "the driver vfio-pci does not hold the device with all of its IOMMU group";
+		break;
+	default:
+		return opened(error, address);
+	}
+	fprintf(stderr, "patchbay: %s: %s\n", address, text);
 	return 1;
 }
 
@@ -177,10 +211,16 @@ static int open_memory(const char *path, enum pb_open_needs needs, struct pb_ope
 	return 1;
 }
 
+bool pb_names_running_card(const struct pb_open_options *options)
+{
+	return options->socket != NULL || options->probe.stub != NULL || options->vfio != NULL ||
+	       options->pci != NULL;
+}
+
 bool pb_names_card(const struct pb_open_options *options)
 {
-	return options->socket != NULL || options->probe.stub != NULL || options->sim ||
-	       options->board != NULL || options->memory != NULL;
+	return pb_names_running_card(options) || options->sim || options->board != NULL ||
+	       options->memory != NULL;
 }
 
 int pb_open_card(const struct pb_open_options *options, enum pb_open_needs needs, struct pb_open_card *card)
@@ -194,6 +234,8 @@ int pb_open_card(const struct pb_open_options *options, enum pb_open_needs needs
 		return open_socket(options->socket, needs, card);
 	if (options->probe.stub != NULL)
 		return open_probe(&options->probe, needs, card);
+	if (options->vfio != NULL || options->pci != NULL)
+		return open_device(options, card);
 	return open_own(options->board != NULL ? options->board : PB_DEFAULT_BOARD, options->memory_bytes,
 			needs, card);
 }

@@ -2,7 +2,8 @@
 /**
  * @file
  * Access of the commands to a card: a running one, one that they start
- * themselves, one simulated in their process, or a board at a debug probe.
+ * themselves, one simulated in their process, a board at a debug probe, or the
+ * device that the card is in a virtual machine.
  */
 #ifndef PB_HOST_TOOL_OPEN_CARD_H
 #define PB_HOST_TOOL_OPEN_CARD_H
@@ -20,6 +21,8 @@ struct pb_open_options {
 	const char *socket;         /**< NULL, or the socket of a running card */
 	bool sim;                   /**< simulate a card in this process */
 	struct pb_gdb_target probe; /**< a board at a debug probe; stub NULL: none */
+	const char *vfio;           /**< NULL, or the address of a PCI device that vfio-pci holds */
+	const char *pci;            /**< NULL, or the address of a PCI device that no driver holds */
 	const char *memory;         /**< NULL, or a file with saved card memory */
 	uint32_t memory_bytes;      /**< of a card that is started or simulated; 0: 16 MiB */
 };
@@ -45,6 +48,8 @@ struct pb_open_card {
 	struct pb_link saved; /**< link of a saved card that is only read: without operations */
 };
 
+/** Returns whether the user named a card that exists: at a socket, at a probe, or as a device. */
+bool pb_names_running_card(const struct pb_open_options *options);
 /** Returns whether the user named a card. */
 bool pb_names_card(const struct pb_open_options *options);
 /**

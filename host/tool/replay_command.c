@@ -112,8 +112,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		    (arguments->replay.wddm || arguments->replay.encoding == PB_PATCH_ENCODING_COMPACT))
 			argp_error(state, "--presumed: not with --wddm, and the firmware skips nothing of "
 					  "compact lists");
-		if (arguments->replay.wddm &&
-		    (arguments->card.socket != NULL || arguments->card.probe.stub != NULL))
+		if (arguments->replay.wddm && pb_names_running_card(&arguments->card))
 			argp_error(state, "--wddm takes the whole card, its admin channel included, which a "
 					  "running card's "
 					  "supervisor has: give --board or --sim, not --card or --link");

@@ -106,6 +106,15 @@ enum pb_error pb_link_ask_weight(struct pb_link *link, uint32_t weight);
  */
 enum pb_error pb_link_open_observer(const char *path, struct pb_link **link);
 
+/**
+ * Opens a link by its name, as programs take it from their users: "vfio:ADDRESS" and "pci:ADDRESS" are
+ * pb_link_open_vfio() and pb_link_open_pci() of patchbay/link_pci.h, any other name is the path of a socket.
+ * @param name kind and address, or a path
+ * @param link out; the caller closes it with link->ops->close
+ * @return as the function that opens that kind
+ */
+enum pb_error pb_link_open(const char *name, struct pb_link **link);
+
 struct pb_sim;
 /**
  * Connects to a card simulated in this process (qemu/sim.h). The simulation advances while a host waits on the link.

@@ -201,7 +201,16 @@ static double number_of(const cJSON *object, const char *name)
 static void wrong_links_are_refused(void **state)
 {
 	static const struct e2e_refusal cases[] = {
-		{{"info", "--link", "usb:1"}, 2, "--link usb:1: give gdb:STUB or gdb:STUB,ADDRESS,BYTES"},
+		{{"info", "--link", "usb:1"},
+		 2,
+		 "--link usb:1: give gdb:STUB or gdb:STUB,ADDRESS,BYTES, vfio:ADDRESS or pci:ADDRESS"},
+		{{"info", "--link", "vfio:4"},
+		 1,
+		 "4: no address of a PCI device: give one as in 0000:00:04.0"},
+		{{"info", "--link", "vfio:ffff:ff:1f.7"}, 1, "ffff:ff:1f.7: there is no ivshmem device"},
+		{{"stats", "--link", "pci:ffff:ff:1f.7"}, 1, "ffff:ff:1f.7: there is no ivshmem device"},
+		{{"info", "--link", "vfio:4", "--sim"}, 2, "give one"},
+		{{"demo", "--link", "pci:4", "--wddm"}, 2, "--wddm takes the whole card"},
 		{{"info", "--link", "gdb:"}, 2, "give gdb:STUB"},
 		{{"info", "--link", "gdb:a:1,x,y"}, 2, "give gdb:STUB"},
 		{{"info", "--link", "gdb:a:1", "--sim"}, 2, "give one"},

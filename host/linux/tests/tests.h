@@ -34,6 +34,10 @@
 	X(a_client_that_waits_for_vram_stops_no_other)                                                       \
 	X(the_longest_lists_are_carried_out)                                                                 \
 	X(four_processes_share_the_card)                                                                     \
+	X(unneeded_contents_are_thrown_away)                                                                 \
+	X(unneeded_contents_are_not_moved)                                                                   \
+	X(unneeded_objects_make_room_in_memory)                                                              \
+	X(objects_are_swapped_when_memory_is_short)                                                          \
 	X(fdinfo_says_who_works)                                                                             \
 	X(fdinfo_says_where_objects_lie)                                                                     \
 	X(debugfs_says_what_a_queue_waits_for)                                                               \
@@ -43,6 +47,11 @@
 
 /* The device comes and goes; the guest does that itself. */
 #define PBD_LIFE(X)                                                                                          \
+	X(objects_keep_their_contents_over_a_sleep)                                                          \
+	X(submissions_that_wait_survive_a_sleep)                                                             \
+	X(a_failed_queue_has_failed_after_a_sleep)                                                           \
+	X(a_machine_sleeps_under_load)                                                                       \
+	X(the_whole_machine_sleeps)                                                                          \
 	X(the_module_loads_again)                                                                            \
 	X(the_device_unbinds_under_load)                                                                     \
 	X(the_device_is_removed_and_found_again)                                                             \
@@ -56,6 +65,7 @@
 #define PBD_WITH_HOST(X)                                                                                     \
 	X(flips_show_the_picture)                                                                            \
 	X(damage_is_all_that_is_taken)                                                                       \
+	X(the_picture_returns_after_a_sleep)                                                                 \
 	X(the_firmware_dies_and_returns)                                                                     \
 	X(a_card_that_is_gone_ends_all_fences)                                                               \
 	X(load_runs_for_a_while)
@@ -63,6 +73,7 @@
 /* With the module's parameter i915=1. */
 #define PBD_I915(X)                                                                                          \
 	X(i915_is_what_mesa_looks_for)                                                                       \
+	X(i915_unneeded_buffers_are_thrown_away)                                                             \
 	X(i915_relocations_are_written)                                                                      \
 	X(i915_relocations_follow_objects_that_move)                                                         \
 	X(i915_objects_make_room_for_each_other)                                                             \

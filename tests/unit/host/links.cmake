@@ -1,6 +1,7 @@
-# Suites of the links to a card: a socket, and a debug probe against scripted stubs and against one with a memory.
+# Suites of the links to a card: a socket, a PCI device of a virtual machine, and a debug probe against scripted stubs and against one with a memory.
 set(here ${CMAKE_CURRENT_LIST_DIR})
 pb_unit_test(test_link_socket RUNNER links SOURCES ${here}/test_link_socket.c LINKS pb_link_socket)
+pb_unit_test(test_link_pci RUNNER links SOURCES ${here}/test_link_pci.c LINKS pb_link_pci)
 foreach(name packet remote)
   pb_unit_test(test_gdb_${name} RUNNER links SOURCES ${here}/test_gdb_${name}.c LINKS pb_link_gdb)
 endforeach()

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Room in VRAM. An object is moved there by a submission that names it, and out of it when another object needs the room
+ * and its own fences have ended. No thread waits for a fence here with a lock held: one that needs the room of busy
+ * objects claims them, and comes again.
+ */
+#include <linux/delay.h>
+#include <linux/dma-resv.h>
+
+#include "pbd_job.h"
+
+/* Rounds in search of an object to evict, while others hold them for a moment. */
+#define PBD_EVICT_ROUNDS 50
+
+/* Lets an object move again that pbd_blit_prepare() has pinned. */
+void pbd_bo_unpin(struct drm_gem_object *object)
+{
+	dma_resv_lock(object->resv, NULL);
+	pbd_bo(object)->pins--;
+	dma_resv_unlock(object->resv);
+}
+
+/* ---- claims: objects that leave VRAM as soon as they are idle ---- */
+
+/* Whether the object waits to leave. No submission but the claimant's may use it until then. */
+bool pbd_bo_is_claimed(struct pbd_device *dev, struct pbd_bo *bo)
+{
+	bool claimed;
+
+	mutex_lock(&dev->vram);
+	claimed = !list_empty(&bo->claim);
+	mutex_unlock(&dev->vram);
+	return claimed;
+}
+
+/* Claims a busy object. Pre: the caller holds a reference to it, and `claim` if the room says so. @return -EAGAIN */
+static int pbd_claim(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room)
+{
+	if (!room->claims && !room->alone)
+		return -EAGAIN;
+	mutex_lock(&dev->vram);
+	if (room->claims && list_empty(&bo->claim)) {
+		drm_gem_object_get(&bo->base);
+		list_add_tail(&bo->claim, &dev->claims);
+	}
+	mutex_unlock(&dev->vram);
+	drm_gem_object_get(&bo->base);
+	room->busy = bo;
+	return -EAGAIN;
+}
+
+/* Lets all claimed objects be used again. Pre: `claim` is held. */
+void pbd_claims_end(struct pbd_device *dev)
+{
+	mutex_lock(&dev->vram);
+	while (!list_empty(&dev->claims)) {
+		struct pbd_bo *bo = list_first_entry(&dev->claims, struct pbd_bo, claim);
+
+		list_del_init(&bo->claim);
+		mutex_unlock(&dev->vram);
+		drm_gem_object_put(&bo->base);
+		mutex_lock(&dev->vram);
+	}
+	mutex_unlock(&dev->vram);
+}
+
+/* ---- who leaves for whom ---- */
+
+/*
+ * Moves an object out of VRAM. Pre: resv is held.
+ * @return -EAGAIN: it is busy; `room` says what to do
+ */
+int pbd_bo_evict(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room)
+{
+	int ret;
+
+	if (!bo->region)
+		return 0;
+	if (bo->pins || bo->kmaps)
+		return -EBUSY;
+	if (!dma_resv_test_signaled(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP))
+		return pbd_claim(dev, bo, room);
+	ret = bo->purgeable ? 0 : pbd_bo_get_pages(bo);
+	if (ret != 0)
+		return ret;
+	pbd_bo_unmap(dev, bo);
+	if (bo->purgeable)
+		bo->purged = true;
+	else
+		pbd_bo_copy(bo, pbd_bo_bytes(dev, bo), false);
+	mutex_lock(&dev->vram);
+	pbd_bo_leave(bo);
+	dev->evictions++;
+	mutex_unlock(&dev->vram);
+	return 0;
+}
+
+/* How long an object may have to be waited for. */
+enum pbd_patience {
+	PBD_IDLE,  /* not at all */
+	PBD_SOON,  /* until the engine has done what is in the rings */
+	PBD_LATER, /* also for fences of others */
+	PBD_PATIENCES,
+};
+
+static enum pbd_patience pbd_bo_patience(struct pbd_device *dev, struct pbd_bo *bo)
+{
+	enum pbd_patience most = PBD_IDLE;
+	struct dma_resv_iter cursor;
+	struct dma_fence *fence;
+
+	dma_resv_for_each_fence(&cursor, bo->base.resv, DMA_RESV_USAGE_BOOKKEEP, fence) {
+		if (dma_fence_is_signaled(fence))
+			continue;
+		most = max(most, pbd_fence_waits(dev, fence) ? PBD_LATER : PBD_SOON);
+	}
+	return most;
+}
+
+/*
+ * Returns the object of a region that was not used for longest, among those whose reservation is free; with its reservation
+ * and a reference. An object in the list exists: freeing it begins with the list.
+ */
+static struct pbd_bo *pbd_victim(struct pbd_device *dev, struct pbd_region *region, enum pbd_patience patience,
+				 struct pbd_room *room)
+{
+	struct pbd_bo *bo, *found = NULL;
+
+	mutex_lock(&dev->vram);
+	list_for_each_entry(bo, &dev->lru, lru) {
+		if (bo->region != region || bo->pins || bo->kmaps || (!list_empty(&bo->claim) && !room->claims))
+			continue;
+		if (!dma_resv_trylock(bo->base.resv)) {
+			room->held |= dma_resv_locking_ctx(bo->base.resv) != room->ticket;
+			continue;
+		}
+		if (!bo->pins && !bo->kmaps && pbd_bo_patience(dev, bo) <= patience &&
+		    kref_get_unless_zero(&bo->base.refcount)) {
+			found = bo;
+			break;
+		}
+		dma_resv_unlock(bo->base.resv);
+	}
+	mutex_unlock(&dev->vram);
+	return found;
+}
+
+/* Takes room in a region; others are moved out for it. @return -ENOSPC: none was left; -EAGAIN: the next one is busy */
+static int pbd_bo_enter_evicting(struct pbd_device *dev, struct pbd_bo *bo, unsigned int index, enum pbd_patience patience,
+				 struct pbd_room *room)
+{
+	struct pbd_bo *victim;
+	int ret;
+
+	if (bo->base.size > dev->regions[index].segment.request.size)
+		return -ENOSPC;
+	for (;;) {
+		ret = pbd_bo_enter(dev, bo, index);
+		if (ret != -ENOSPC)
+			return ret;
+		victim = pbd_victim(dev, &dev->regions[index], patience, room);
+		if (!victim)
+			return -ENOSPC;
+		ret = pbd_bo_evict(dev, victim, room);
+		dma_resv_unlock(victim->base.resv);
+		drm_gem_object_put(&victim->base);
+		if (ret != 0)
+			return ret;
+	}
+}
+
+/*
+ * Takes room for an object where it may lie: outside of the window first, unless it is to be patched. Idle objects leave
+ * first, then those that will soon be idle.
+ */
+static int pbd_bo_find_room(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room)
+{
+	bool outer = !(bo->flags & PATCHBAY_GEM_PATCHABLE) && dev->regions[1].present;
+	enum pbd_patience patience;
+	int ret = -ENOSPC;
+
+	if (outer)
+		ret = pbd_bo_enter(dev, bo, 1);
+	if (ret == -ENOSPC)
+		ret = pbd_bo_enter(dev, bo, 0);
+	for (patience = PBD_IDLE; ret == -ENOSPC && room && patience < PBD_PATIENCES; patience++) {
+		if (outer)
+			ret = pbd_bo_enter_evicting(dev, bo, 1, patience, room);
+		if (ret == -ENOSPC)
+			ret = pbd_bo_enter_evicting(dev, bo, 0, patience, room);
+	}
+	return ret;
+}
+
+/* The same, while others hold objects for a moment. */
+static int pbd_bo_find_room_soon(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room)
+{
+	unsigned int round;
+	int ret;
+
+	for (round = 0;; round++) {
+		if (room)
+			room->held = false;
+		ret = pbd_bo_find_room(dev, bo, room);
+		if (ret != -ENOSPC || !room || !room->held || round == PBD_EVICT_ROUNDS)
+			return ret;
+		if (msleep_interruptible(1) != 0)
+			return -ERESTARTSYS;
+	}
+}
+
+/*
+ * Moves an object into VRAM. Pre: resv is held.
+ * @room: others leave for it; NULL: only if there is room
+ * @return -EAGAIN: objects of others are busy. Without locks, wait for `room->busy` and come again, or take `claim` first
+ */
+int pbd_bo_place(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room)
+{
+	int ret;
+
+	if (bo->region)
+		return 0;
+	if (bo->kmaps)
+		return -EBUSY;
+	/* What is in swap is read first: that may fail. */
+	ret = bo->stored ? pbd_bo_get_pages(bo) : 0;
+	if (ret == 0)
+		ret = pbd_bo_find_room_soon(dev, bo, room);
+	if (ret != 0)
+		return ret;
+	if (bo->pages) {
+		pbd_bo_unmap(dev, bo);
+		pbd_bo_copy(bo, pbd_bo_bytes(dev, bo), true);
+		pbd_bo_drop_pages(bo);
+	} else {
+		/* What another object left there is not for this one. */
+		memset(pbd_bo_bytes(dev, bo), 0, bo->base.size);
+	}
+	bo->touched = true;
+	return 0;
+}
+
+/* Waits without a lock until the object that is in the way is idle. @return -EBUSY: not before `end`, in jiffies */
+int pbd_room_wait(struct pbd_room *room, unsigned long end)
+{
+	struct pbd_bo *bo = room->busy;
+	long left = (long)(end - jiffies);
+
+	room->busy = NULL;
+	if (!bo)
+		return 0;
+	if (left > 0)
+		left = dma_resv_wait_timeout(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP, true, (unsigned long)left);
+	drm_gem_object_put(&bo->base);
+	return left > 0 ? 0 : left == -ERESTARTSYS ? -ERESTARTSYS : -EBUSY;
+}
+
+/* Locks an object's reservation and moves it into VRAM, for a caller that has other locks. @return 0: the caller unlocks */
+int pbd_bo_lock_placed(struct pbd_device *dev, struct pbd_bo *bo)
+{
+	struct pbd_room room = { .alone = true };
+	unsigned long end = jiffies + PBD_ROOM_JIFFIES;
+	int ret;
+
+	do {
+		ret = dma_resv_lock_interruptible(bo->base.resv, NULL);
+		if (ret != 0)
+			return ret;
+		ret = pbd_bo_place(dev, bo, &room);
+		if (ret == 0)
+			return 0;
+		dma_resv_unlock(bo->base.resv);
+	} while (ret == -EAGAIN && (ret = pbd_room_wait(&room, end)) == 0);
+	return ret;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Objects, and where they lie. */
+#ifndef PBD_GEM_H
+#define PBD_GEM_H
+
+#include <drm/drm_gem.h>
+#include <drm/drm_mm.h>
+
+#include "patchbay/patchbay.h"
+
+struct pbd_device;
+
+/* A part of VRAM: a segment of the firmware. */
+struct pbd_region {
+	struct pb_segment segment;
+	struct drm_mm mm;  /* bytes from the segment's start; under vram */
+	bool present;      /* under vram */
+	u64 used;          /* bytes; under vram */
+	u32 slept_offset;  /* of the segment in card memory, when the machine went to sleep */
+};
+
+/* An object: memory that lies in VRAM, in pages of the system, or nowhere yet. */
+struct pbd_bo {
+	struct drm_gem_object base;
+	u32 flags;
+	/* Of i915's uAPI: what clients tell each other; memory of the caller that its contents come from. */
+	u32 tiling;
+	u64 user_start;
+	struct mm_struct *user_mm; /* NULL: they are its own */
+	/* Under resv. */
+	struct page **pages; /* NULL: none are held */
+	bool stored;         /* its file, whose pages they are, has the contents, also while they are not held */
+	bool lost;
+	bool purgeable; /* its user can do without the contents */
+	bool purged;    /* which have been thrown away since */
+	bool touched; /* has had contents */
+	u32 pins;
+	u32 kmaps; /* mappings of the kernel's own */
+	/* Under resv and vram. */
+	struct pbd_region *region;
+	struct drm_mm_node node;
+	struct list_head lru;
+	struct list_head paged; /* dev->paged: it has pages */
+	/* Under vram. */
+	struct list_head claim; /* dev->claims */
+};
+
+/* How objects come by room in VRAM that others have. */
+struct pbd_room {
+	bool claims;         /* the caller holds `claim` */
+	bool alone;          /* the caller waits for `busy` without claiming it: it may come too late again and again */
+	struct pbd_bo *busy; /* what to wait for, with a reference; NULL: nothing, but `claim` is needed */
+	struct ww_acquire_ctx *ticket; /* of the reservations that the caller has */
+	bool held;           /* an object was passed over, since another thread has its reservation for a moment */
+};
+
+static inline struct pbd_bo *pbd_bo(struct drm_gem_object *object)
+{
+	return container_of(object, struct pbd_bo, base);
+}
+
+/* pbd_gem.c: how objects are made, mapped and freed */
+struct drm_gem_object *pbd_bo_create(struct pbd_device *dev, u64 size, u32 flags);
+int pbd_dumb_create(struct drm_file *file, struct drm_device *drm, struct drm_mode_create_dumb *args);
+int pbd_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_gem_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_gem_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+/* pbd_vram.c: where their contents are */
+u8 *pbd_bo_bytes(struct pbd_device *dev, struct pbd_bo *bo);
+u64 pbd_bo_os_address(const struct pbd_bo *bo);
+u64 pbd_bo_gpu_address(const struct pbd_bo *bo);
+u32 pbd_bo_memory_offset(const struct pbd_bo *bo);
+void pbd_bo_write(struct pbd_device *dev, struct pbd_bo *bo, const void *contents);
+void pbd_bo_unmap(struct pbd_device *dev, struct pbd_bo *bo);
+int pbd_bo_get_pages(struct pbd_bo *bo);
+void pbd_bo_let_pages(struct pbd_bo *bo);
+void pbd_bo_drop_pages(struct pbd_bo *bo);
+void pbd_bo_copy(struct pbd_bo *bo, u8 *vram, bool to_vram);
+void pbd_bo_leave(struct pbd_bo *bo);
+int pbd_bo_enter(struct pbd_device *dev, struct pbd_bo *bo, unsigned int index);
+void pbd_bo_used(struct pbd_device *dev, struct pbd_bo *bo);
+void pbd_vram_lost(struct pbd_device *dev);
+
+/* pbd_evict.c: room in VRAM, and who leaves for whom */
+int pbd_bo_place(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room);
+int pbd_bo_evict(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room);
+int pbd_bo_lock_placed(struct pbd_device *dev, struct pbd_bo *bo);
+void pbd_bo_unpin(struct drm_gem_object *object);
+int pbd_room_wait(struct pbd_room *room, unsigned long end);
+bool pbd_bo_is_claimed(struct pbd_device *dev, struct pbd_bo *bo);
+void pbd_claims_end(struct pbd_device *dev);
+
+/* pbd_shrink.c: pages of the system go back when memory is short */
+void pbd_bo_paged(struct pbd_device *dev, struct pbd_bo *bo, bool paged);
+bool pbd_bo_madvise(struct pbd_device *dev, struct pbd_bo *bo, bool needed);
+int pbd_gem_madvise_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_shrink_init(struct pbd_device *dev);
+void pbd_shrink_end(struct pbd_device *dev);
+
+/* pbd_vmap.c: objects that the kernel itself reads and writes */
+int pbd_bo_vmap(struct drm_gem_object *object, struct iosys_map *map);
+void pbd_bo_vunmap(struct drm_gem_object *object, struct iosys_map *map);
+
+#endif
