@@ -131,7 +131,7 @@ def equal(pattern, value):
 
 
 def unexpected(program, control, card):
-    """What nobody expected, a line each: differences that are not listed, and listed ones that are not there."""
+    """What is not expected, a line each: differences that are not listed, and listed ones that are not there."""
     rows, used, said = expected(program), set(), []
     for path in sorted(set(control) | set(card)):
         there, here = control.get(path, ABSENT), card.get(path, ABSENT)

@@ -167,7 +167,7 @@ static int follow(pid_t group)
 				result = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 			continue;
 		}
-		/* A new thread begins with a stop that nobody has sent. */
+		/* A new thread begins with a stop that no process has sent. */
 		if (status >> 16 == 0 && WSTOPSIG(status) == SIGSTOP) {
 			go_on(thread);
 			continue;
