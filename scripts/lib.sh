@@ -31,7 +31,7 @@ packages_test=(yamllint lintian dpkg-dev file make pkg-config clang libclang-rt-
 packages_fuzz=(llvm)
 packages_reference=(python3 doxygen)
 packages_manual=(mandoc)
-packages_watch=(python3 python3-prometheus-client python3-pyte)
+packages_watch=(python3 python3-prometheus-client python3-pyte babeltrace2)
 
 # The command that a package is wanted for. A package without one here is a library.
 declare -A package_command=(
@@ -39,7 +39,7 @@ declare -A package_command=(
 	[gcc-riscv64-unknown-elf]=riscv64-unknown-elf-gcc [qemu-system-arm]=qemu-system-arm
 	[qemu-system-misc]=qemu-system-riscv32 [clang]=clang [clang-format]=clang-format [clang-tidy]=clang-tidy
 	[valgrind]=valgrind [graphviz]=dot [openocd]=openocd [stm32flash]=stm32flash [gdb-multiarch]=gdb-multiarch
-	[llvm]=llvm-cov [gcovr]=gcovr [python3]=python3 [spin]=spin [gnuplot-nox]=gnuplot [doxygen]=doxygen [mandoc]=mandoc [chromium]=chromium
+	[llvm]=llvm-cov [gcovr]=gcovr [python3]=python3 [spin]=spin [gnuplot-nox]=gnuplot [doxygen]=doxygen [mandoc]=mandoc [babeltrace2]=babeltrace2 [chromium]=chromium
 )
 
 say() {

@@ -306,6 +306,8 @@ void pbd_clean_work(struct work_struct *work);
 
 /* pbd_show.c: fdinfo, debugfs */
 void pbd_show_fdinfo(struct seq_file *m, struct file *f);
+void pbd_show_why(struct seq_file *m, struct pb_queue *queue, bool there);
+void pbd_busy_charge(struct pbd_device *dev, struct pbd_account *account, u32 node, u64 begun_ns);
 void pbd_debugfs_init(struct drm_minor *minor);
 
 /* pbd_submit.c */
@@ -330,7 +332,7 @@ extern const struct drm_driver pbd_i915_driver;
 void pbd_i915_identity(struct pbd_device *dev, bool shown);
 void pbd_capture_close(struct pbd_device *dev, struct drm_file *file);
 
-/* What the driver is with its own uAPI and with i915's. */
+/* What the driver is with each uAPI. */
 #define PBD_DRIVER_COMMON                                                                                              \
 	.driver_features = DRIVER_GEM | DRIVER_RENDER | DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE | DRIVER_MODESET |    \
 			   DRIVER_ATOMIC,                                                                              \
