@@ -269,7 +269,7 @@ struct pbd_queue {
 	u64 error_value;
 	u32 error, error_index, errors;
 
-	struct work_struct push;
+	struct work_struct push, carry;
 };
 
 /* pbd_card.c: attach, end and return of the card */
@@ -300,6 +300,7 @@ int pbd_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
 /* pbd_ring.c, pbd_fence.c: submissions on their way (pbd_job.h) */
 void pbd_push_work(struct work_struct *work);
+void pbd_carry_work(struct work_struct *work);
 void pbd_retire(struct pbd_device *dev);
 void pbd_end_all(struct pbd_device *dev, int result);
 void pbd_clean_work(struct work_struct *work);
@@ -341,6 +342,8 @@ void pbd_capture_close(struct pbd_device *dev, struct drm_file *file);
 	.debugfs_init = pbd_debugfs_init,                                                                              \
 	.prime_handle_to_fd = drm_gem_prime_handle_to_fd,                                                              \
 	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,                                                              \
+	.gem_prime_import_sg_table = pbd_prime_import,                                                                 \
+	.gem_prime_mmap = drm_gem_prime_mmap,                                                                          \
 	.fops = &pbd_fops
 
 extern const struct file_operations pbd_fops;
