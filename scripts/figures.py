@@ -7,6 +7,7 @@ scripts/figures.py check JSON: fails if a figure is beyond its gate, or if one i
 scripts/figures.py write JSON: records the measured figures and writes the tables anew.
 scripts/figures.py compare: fails, with "file:line: what is wrong", if a table is not what is recorded.
 scripts/figures.py linux: writes the table of the Linux driver's cost anew, from tests/records/linux_cost.tsv.
+scripts/figures.py clients: writes the table of the Linux driver's clients anew, from tests/records/linux_clients.tsv.
 scripts/figures.py put FILE NAME: puts standard input between the lines <!-- NAME --> and <!-- /NAME -->.
 
 Run in the root of the tree. JSON is build/bench.json. tests/bench/figures.tsv explains the gates.
@@ -34,6 +35,8 @@ LINUX_KEYS = {
     'instructions_per_flip': 'instructions of the MCU for a flip, less those of as long a rest',
     'instructions_at_rest_per_s': 'instructions of the MCU in a second of rest, without its poll loop',
 }
+CLIENTS = 'tests/records/linux_clients.tsv'
+CLIENTS_PAGE = 'docs/linux.md'
 README = 'README.md'
 # Those in README.md.
 SHORT = ['submit_instr', 'retire_instr', 'patch64_instr_per_entry', 'patch_compact_instr_per_entry', 'slice_instr_max',
@@ -189,12 +192,24 @@ def linux_table():
                  [(f'`{key}`', last[key], meaning) for key, meaning in LINUX_KEYS.items()])
 
 
+def clients_table():
+    """The last run of the Linux driver's clients; None: there is none."""
+    lines = [line.split('\t') for line in read(CLIENTS).splitlines()] if os.path.exists(CLIENTS) else []
+    if len(lines) < 2:
+        return None
+    rows = [dict(zip(lines[0], line)) for line in lines[1:]]
+    last = [row for row in rows if (row['date'], row['revision']) == (rows[-1]['date'], rows[-1]['revision'])]
+    return table(('program', 'version', 'compared', 'on vkms, or another driver', 'on the card'),
+                 [(f'`{row["program"]}`', row['version'], row['compared'], row['on_control'], row['on_card']) for row in last])
+
+
 def tables(figures):
     """(file, name, text) of each table that the recorded figures make."""
-    linux = linux_table()
+    linux, clients = linux_table(), clients_table()
     recorded = {key: figure.recorded for key, figure in figures.items() if figure.is_recorded()}
     return [(PAGE, 'figures', figure_table(figures, figures)), (PAGE, 'peers', peer_table(recorded)),
-            (README, 'figures', figure_table(figures, SHORT)), *([(PAGE, 'linux', linux)] if linux else [])]
+            (README, 'figures', figure_table(figures, SHORT)), *([(PAGE, 'linux', linux)] if linux else []),
+            *([(CLIENTS_PAGE, 'clients', clients)] if clients else [])]
 
 
 def find_block(path, name):
@@ -270,7 +285,8 @@ def compare(figures):
                      if rows[number:number + 1] != wanted_rows[number:number + 1]]
         if different:
             line = text.count('\n', 0, start) + 1 + different[0]
-            source, command = (LINUX, 'scripts/figures.py linux') if name == 'linux' else (RECORD, 'scripts/bench --write')
+            source, command = {'linux': (LINUX, 'scripts/figures.py linux'), 'clients': (CLIENTS, 'scripts/figures.py clients')}.get(
+                name, (RECORD, 'scripts/bench --write'))
             print(f'{path}:{line}: not what {source} records: run {command}')
             equal = False
     return equal
@@ -282,6 +298,8 @@ def main():
         return put(*arguments, sys.stdin.read())
     if command == 'linux':
         return put(PAGE, 'linux', linux_table() or '')
+    if command == 'clients':
+        return put(CLIENTS_PAGE, 'clients', clients_table() or '')
     if command == 'compare':
         # A tree without figures has nothing to compare: a test of the checks has such a tree.
         return not os.path.exists(RECORD) or compare(read_record())

@@ -15,10 +15,12 @@ import time
 import linux_clients
 import linux_cost
 import linux_ends
+import linux_fuzz
 import linux_gl
 import linux_host
 import linux_links
 import linux_mesa
+import linux_programs
 import linux_trace
 from linux_machine import PATIENT, Card, Failure, Machine, end_all, ended
 from linux_picture import compare
@@ -269,6 +271,8 @@ def main():
     parser.add_argument("--disk", default="clients")
     parser.add_argument("--mesa", action="store_true")
     parser.add_argument("--gl", action="store_true")
+    parser.add_argument("--clients", action="store_true")
+    parser.add_argument("--fuzz", action="store_true")
     parser.add_argument("--counting")
     parser.add_argument("--record")
     parser.add_argument("--revision")
@@ -288,7 +292,8 @@ def main():
             return linux_clients.run_client(sys.modules[__name__], options, work)
     table = Table()
     special = ((options.mesa, linux_mesa.run_mesa), (options.gl, linux_gl.run_mesa),
-               (options.counting, linux_cost.run_cost))
+               (options.counting, linux_cost.run_cost), (options.clients, linux_programs.run_programs),
+               (options.fuzz, linux_fuzz.run_fuzz))
     chosen = [run for given, run in special if given]
     if chosen:
         run = chosen[0]

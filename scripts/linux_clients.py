@@ -8,6 +8,7 @@ import subprocess
 import time
 import zlib
 
+import linux_describe
 import linux_picture
 
 # A card that shows 1920 x 1080, with what fits beside it.
@@ -40,13 +41,13 @@ def write_png(path, picture):
 
 
 def difference(got, wanted):
-    """None, or where two pictures differ."""
+    """None, or where a picture differs from that of the other driver."""
     if got[:2] != wanted[:2]:
         return f"{got[0]} x {got[1]} pixels instead of {wanted[0]} x {wanted[1]}"
     for y, (row, other) in enumerate(zip(got[2], wanted[2])):
         if bytes(row) != bytes(other):
             x = next(i for i in range(len(row)) if row[i] != other[i]) // 3
-            return f"pixel {x}, {y} is {tuple(row[3 * x:3 * x + 3])}, on vkms {tuple(other[3 * x:3 * x + 3])}"
+            return f"pixel {x}, {y} is {tuple(row[3 * x:3 * x + 3])}, on the control {tuple(other[3 * x:3 * x + 3])}"
     return None
 
 
@@ -65,6 +66,7 @@ class Gallery:
         self.linux, self.options, self.card, self.folder, self.disk = linux, options, card, folder, disk
         self.wanted = {}
         self.results = {}
+        self.texts = {}
 
     def shot(self, path):
         """The display as it is in card memory."""
@@ -78,14 +80,14 @@ class Gallery:
         write_png(os.path.join(self.folder, client + "-vkms.png"), picture)
         self.wanted[client] = picture
         count = colours(picture)
-        return None if count > 2 else f"the picture on vkms has {count} colours"
+        return None if count > 2 else f"the control's picture has {count} colours"
 
     def compare(self, client):
         """None, or how the card's picture differs from that on vkms."""
         path = os.path.join(self.folder, client + ".png")
         wanted, end, why = self.wanted.get(client), time.monotonic() + PATIENCE, "no picture on the card"
         if wanted is None:
-            return "no picture on vkms"
+            return "no picture on the control"
         while time.monotonic() < end:
             picture = self.shot(path)
             if picture:
@@ -95,10 +97,24 @@ class Gallery:
             time.sleep(1)
         return why
 
+    def take_text(self, line):
+        """Takes what a program has printed: client_text() of the guest. @return how it failed, or None"""
+        _, _, program, driver, status = line.split()
+        with open(self.disk, "rb") as file:
+            text = file.read(int(file.read(10))).decode("utf-8", "replace")
+        with open(os.path.join(self.folder, f"{program}-{driver}.txt"), "w", encoding="utf-8") as file:
+            file.write(text)
+        self.texts[program, driver] = linux_describe.PROGRAMS[program](text, driver) if status == "0" else {}
+        return None if self.texts[program, driver] else f"it ends with {status} or describes nothing"
+
     def show(self, client):
         """Only takes the card's picture."""
         picture = self.shot(os.path.join(self.folder, client + ".png"))
         return None if picture else "no picture on the card"
+
+    def other(self, _):
+        """An answer to a line that is no question of those below; None: it is none of ours either."""
+        return None
 
     def serve(self, machine):
         """Does what the machine asks for, until it ends."""
@@ -110,12 +126,17 @@ class Gallery:
             if line == "HOST kill-mcu":
                 time.sleep(0.3)
                 self.card.kill_mcu()
+            if line.startswith("HOST text "):
+                machine.answer("same" if self.take_text(line) is None else "other")
+            answer = self.other(line)
+            if answer:
+                machine.answer(answer)
             if not line.startswith("HOST picture "):
                 continue
             _, _, client, driver, failed = line.split()
             if failed != "0":
                 why = "it does not come up"
-            elif driver == "vkms":
+            elif driver != "patchbay":
                 why = self.take_wanted(client)
             elif self.options.client:
                 why = self.show(client)
@@ -125,11 +146,11 @@ class Gallery:
             machine.answer("same" if why is None else "other")
 
 
-def machine_on(linux, options, card, work, words, disk):
+def machine_on(linux, options, card, work, words, disk, devices=()):
     """A machine with the programs' disk and an empty one, and a card."""
     with open(disk, "wb") as file:
         file.truncate(PICTURE_BYTES)
-    extra = ["-m", "768"]
+    extra = ["-m", "768", *devices]
     for path, read_only in ((os.path.join(options.folder, options.disk + ".disk"), "on"), (disk, "off")):
         extra += ["-drive", f"file={path},format=raw,if=virtio,readonly={read_only},cache=unsafe"]
     return linux.Machine(options, card, words, linux.PATIENT + " patchbay.fbdev=1", guest="clients.cpio",
@@ -168,12 +189,22 @@ def control_rows(table, lines):
             print("\n".join("  on vkms: " + line for line in control[2][-4:]))
 
 
+def described(texts, program):
+    """None, or how a program describes the card's display otherwise than that of vkms and than is listed."""
+    control, card = texts.get((program, "vkms")), texts.get((program, "patchbay"))
+    if not control or not card:
+        return ["there are not two descriptions"]
+    return linux_describe.unexpected(program, control, card) or None
+
+
 def run_clients(linux, options, work, table, clients=("fbcon", "weston", "xorg", "modetest")):
     """Each client on vkms and on the card, in one machine: equal pictures."""
     card = linux.Card(options, work, "clients", CARD_MEMORY)
     disk = os.path.join(work, "picture.raw")
     gallery = Gallery(linux, options, card, options.folder, disk)
     words = ",".join(f"client_run-{client}-{driver}" for client in clients for driver in ("vkms", "patchbay"))
+    for program in linux_describe.PROGRAMS:
+        words += f",client_text-{program}-vkms,client_text-{program}-patchbay"
     words += ",client_flips-vkms,client_flips-patchbay,client_kms-vkms,client_kms-patchbay"
     words += ",client_console_goes,the_firmware_dies_and_returns"
     try:
@@ -185,6 +216,9 @@ def run_clients(linux, options, work, table, clients=("fbcon", "weston", "xorg",
                    if gallery.results.get((client, driver), "") is not None]
             table.row(f"{client}_shows_what_it_shows_on_vkms", not why, took.get((client, "patchbay"), 0),
                       machine.seen + why if why else ())
+        for program in linux_describe.PROGRAMS:
+            why = described(gallery.texts, program)
+            table.row(f"{program}_describes_what_is_listed", not why, took.get((program, "patchbay"), 0), why or ())
         control_rows(table, machine.seen)
         table.machine(machine)
     finally:

@@ -3,7 +3,7 @@
 # Programs of Debian's that run on the driver in the guest, and the driver vkms to compare with. Sourced by scripts/linux.
 
 # Programs that scripts/linux runs each time; fbset is for con2fbmap.
-client_packages=(dash weston xserver-xorg-core x11-apps libdrm-tests fbset)
+client_packages=(dash weston xserver-xorg-core x11-apps libdrm-tests drm-info fbset)
 # Never read in the guest.
 client_leaves_out=(usr/share/{doc,man,locale,info,lintian,bug,groff,iso-codes,icons,mime,perl5} var/cache)
 # Modules of the kernel that the disk needs.
@@ -19,6 +19,7 @@ fetch_clients() {
 	rm -rf "$tree"
 	mkdir -p "$tree"/{dev,proc,sys,tmp,run}
 	unpack_all "$tree" "$@"
+	mv "$tree.versions" "$packages/$name.versions"
 	(cd "$tree" && rm -rf "${client_leaves_out[@]}")
 	bytes=$(du -s --block-size=1M --apparent-size "$tree" | cut -f1)
 	rm -f "$folder/$name.disk"
@@ -56,6 +57,8 @@ build_client_guest() {
 	logged linux-guest gcc -std=gnu11 -O2 -Wall -Wextra -Werror -static -D__user= -isystem "$folder/uapi" \
 		-I"$root" -I"$root/include" -I"$root/host/linux/tests" -o "$tree/bin/pbd-kms" \
 		"$root"/host/linux/tests/clients/kms{,_display}.c "$root/host/linux/tests/guest.c"
+	logged linux-guest gcc -std=gnu11 -O2 -Wall -Wextra -Werror -static -D__user= -isystem "$folder/uapi" \
+		-o "$tree/bin/pbd-flips" "$root/host/linux/tests/clients/flips.c"
 	for module in "${client_modules[@]}"; do
 		cp "$modules/$module.ko" "$tree/lib/modules/"
 	done
@@ -71,6 +74,10 @@ build_client_guest() {
 prepare_clients() {
 	case $mode in
 	weston | xorg) ;;
+	clients)
+		prepare_programs
+		return
+		;;
 	run) ((${#tests[@]} == 0)) || [[ " ${tests[*]} " == *" run_clients "* ]] || return 0 ;;
 	*) return 0 ;;
 	esac

@@ -159,8 +159,12 @@ static struct pbd_bo *pbd_victim(struct pbd_device *dev, struct pbd_region *regi
 
 	mutex_lock(&dev->vram);
 	list_for_each_entry(bo, &dev->lru, lru) {
-		if (bo->region != region || bo->pins || (bo->kmaps && !bo->outside) || (!list_empty(&bo->claim) && !room->claims))
+		if (bo->region != region || bo->pins || (bo->kmaps && !bo->outside))
 			continue;
+		if (!list_empty(&bo->claim) && !room->claims) {
+			room->claimed = true;
+			continue;
+		}
 		if (!dma_resv_trylock(bo->base.resv)) {
 			room->held |= dma_resv_locking_ctx(bo->base.resv) != room->ticket;
 			continue;
@@ -227,13 +231,16 @@ static int pbd_bo_find_room(struct pbd_device *dev, struct pbd_bo *bo, struct pb
 	enum pbd_patience patience;
 	int ret = -ENOSPC;
 
+	if (room)
+		room->claimed = false;
 	for (i = 0; ret == -ENOSPC && i < count; i++)
 		if (i == 0 || choices[i] != PBD_REGION_HOST)
 			ret = pbd_bo_enter(dev, bo, choices[i]);
 	for (patience = PBD_IDLE; ret == -ENOSPC && room && patience < PBD_PATIENCES; patience++)
 		for (i = 0; ret == -ENOSPC && i < count; i++)
 			ret = pbd_bo_enter_evicting(dev, bo, choices[i], patience, room);
-	return ret;
+	/* The rest is promised to another one: the caller's turn comes behind it. */
+	return ret == -ENOSPC && room && room->claimed && !room->alone ? -EAGAIN : ret;
 }
 
 /* The same, while others hold objects for a moment. */

@@ -69,6 +69,7 @@ struct pbd_room {
 	struct ww_acquire_ctx *ticket; /* of the reservations that the caller has */
 	struct dma_fence *move; /* of a move that has to end first, with a reference */
 	bool held;           /* an object was passed over, since another thread has its reservation for a moment */
+	bool claimed;        /* an object was passed over, since it is claimed: room comes, to those that wait for `claim` */
 };
 
 static inline struct pbd_bo *pbd_bo(struct drm_gem_object *object)

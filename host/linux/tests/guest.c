@@ -21,17 +21,22 @@
 /* Longest time that a test may take; an emulated machine is slow, and slower by pbd_slow= with a kernel that checks all. */
 #define TEST_SECONDS 60u
 
-static unsigned int test_seconds(void)
+uint64_t guest_number(const char *key, uint64_t otherwise)
 {
 	char line[2048] = "";
 	FILE *file = fopen("/proc/cmdline", "r");
-	const char *slow;
+	const char *found;
 
 	if (file == NULL || fgets(line, sizeof(line), file) == NULL)
-		return TEST_SECONDS;
+		return otherwise;
 	fclose(file);
-	slow = strstr(line, "pbd_slow=");
-	return TEST_SECONDS * (slow == NULL ? 1u : (unsigned int)strtoul(slow + strlen("pbd_slow="), NULL, 10));
+	found = strstr(line, key);
+	return found == NULL ? otherwise : strtoull(found + strlen(key), NULL, 10);
+}
+
+static unsigned int test_seconds(void)
+{
+	return TEST_SECONDS * (unsigned int)guest_number("pbd_slow=", 1);
 }
 
 void guest_check_eq(uint64_t actual, uint64_t expected, const char *text, const char *file, int line)

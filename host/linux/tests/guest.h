@@ -96,6 +96,8 @@ int guest_suspend(const char *state, const char *level);
 int64_t guest_now_ns(void);
 void guest_sleep_ms(unsigned int milliseconds);
 uint32_t guest_random(uint64_t *state);
+/* The number behind a key of the kernel's command line, as "pbd_slow=". */
+uint64_t guest_number(const char *key, uint64_t otherwise);
 
 #define GUEST_SECOND 1000000000ll
 

@@ -52,7 +52,8 @@
 	X(debugfs_says_what_a_queue_waits_for)                                                               \
 	X(debugfs_counts_memory_and_queues)                                                                  \
 	X(tracepoints_follow_a_submission)                                                                   \
-	X(arguments_of_chance_harm_no_other_file)
+	X(arguments_of_chance_harm_no_other_file)                                                            \
+	X(calls_of_chance_in_chains_harm_no_other_file)
 
 /* The device comes and goes; the guest does that itself. */
 #define PBD_LIFE(X)                                                                                          \

@@ -7,7 +7,7 @@
 client_root() {
 	[ -e /client/dev/null ] && return
 	for module in virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk crc16 \
-		crc32c_generic libcrc32c mbcache jbd2 ext4 vkms; do
+		crc32c_generic libcrc32c mbcache jbd2 ext4 vkms virtio_dma_buf virtio-gpu; do
 		[ ! -e /lib/modules/$module.ko ] || insmod /lib/modules/$module.ko
 	done
 	mkdir -p /client
@@ -16,6 +16,7 @@ client_root() {
 		mount --bind /$folder /client/$folder
 	done
 	mkdir -p /dev/shm /dev/pts
+	chmod 1777 /dev/shm
 	mount -t tmpfs none /client/tmp
 	mount -t tmpfs none /client/run
 	mkdir -m 700 /client/run/user
@@ -31,10 +32,12 @@ inside() {
 		LIBGL_ALWAYS_SOFTWARE=1 PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot /client "$@"
 }
 
-# The node of a driver.
+# The node of a driver. That of virtio_gpu has the bus's driver between itself and the device.
 node_of() {
+	bound=$1
+	[ "$1" != virtio_gpu ] || bound=virtio-pci
 	for card in /sys/class/drm/card?; do
-		[ "$(basename "$(readlink "$card/device/driver")")" = "$1" ] && echo "/dev/dri/${card##*/}"
+		[ "$(basename "$(readlink "$card/device/driver")")" = "$bound" ] && echo "/dev/dri/${card##*/}"
 		[ "$1" = vkms ] && readlink -f "$card" | grep -q /vkms/ && echo "/dev/dri/${card##*/}"
 	done | head -n 1
 }
@@ -159,6 +162,9 @@ client_console_goes() {
 	inside con2fbmap 1 "$(console_of)" || verdict=FAIL
 	echo "$verdict the_console_goes_with_its_device 0"
 }
+
+# The programs of `scripts/linux --clients`.
+. /lib/clients/programs.sh
 
 # Shows what went wrong.
 client_logs() {
