@@ -28,6 +28,7 @@ packages_debug=(gdb-multiarch)
 packages_model=(gcc libc6-dev spin)
 packages_test=(yamllint lintian dpkg-dev file make pkg-config clang libclang-rt-14-dev clang-format clang-tidy openocd stm32flash chromium mingw-w64-common libwine-dev
 	"${packages_debug[@]}")
+packages_clean=(mmdebstrap)
 packages_fuzz=(llvm)
 packages_reference=(python3 doxygen)
 packages_manual=(mandoc)
@@ -39,7 +40,7 @@ declare -A package_command=(
 	[gcc-riscv64-unknown-elf]=riscv64-unknown-elf-gcc [qemu-system-arm]=qemu-system-arm
 	[qemu-system-misc]=qemu-system-riscv32 [clang]=clang [clang-format]=clang-format [clang-tidy]=clang-tidy
 	[valgrind]=valgrind [graphviz]=dot [openocd]=openocd [stm32flash]=stm32flash [gdb-multiarch]=gdb-multiarch
-	[llvm]=llvm-cov [gcovr]=gcovr [python3]=python3 [spin]=spin [gnuplot-nox]=gnuplot [doxygen]=doxygen [mandoc]=mandoc [chromium]=chromium
+	[mmdebstrap]=mmdebstrap [llvm]=llvm-cov [gcovr]=gcovr [python3]=python3 [spin]=spin [gnuplot-nox]=gnuplot [doxygen]=doxygen [mandoc]=mandoc [chromium]=chromium
 )
 
 say() {
