@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * QEMU's RISC-V machine `virt`: card memory is the window of an
- * ivshmem device behind PCI, interrupt lines are the UART. Addresses and
- * interrupt numbers: the device tree that the machine makes.
- */
+/* QEMU's RISC-V machine `virt`: card memory is the window of an ivshmem device behind PCI, interrupt lines are the UART. */
+#include "boards/qemu_virt.h"
+
 #include "boards/board.h"
 #include "boards/emulated_card.h"
 #include "hal/halt.h"
@@ -12,22 +10,16 @@
 #include "hal/riscv/riscv.h"
 #include "qemu/mcu/uart_16550.h"
 
-#define PCI_CONFIGURATION 0x30000000u
-#define IVSHMEM           0x11101af4u
-#define IVSHMEM_MEMORY    2u /* its BAR */
-#define CLINT             0x02000000u
-#define CLINT_BYTES       0x10000u
-#define CLINT_COMPARE     0x02004000u
-#define CLINT_TIME        0x0200bff8u
-#define TIME_HERTZ        10000000u
-#define PLIC              0x0c000000u
-#define PLIC_BYTES        0x400000u
-#define UART              0x10000000u
-#define UART_BYTES        0x1000u
-#define UART_INTERRUPT    10u
+#define CLINT         0x02000000u
+#define CLINT_BYTES   0x10000u
+#define CLINT_COMPARE 0x02004000u
+#define CLINT_TIME    0x0200bff8u
+#define TIME_HERTZ    10000000u
+#define PLIC          0x0c000000u
+#define PLIC_BYTES    0x400000u
 
 static struct pb_uart_lines uart = {
-	.uart = UART,
+	.uart = PB_QEMU_VIRT_UART,
 	.block = (struct pb_card_line_block *)(PB_CARD_MEMORY + PB_CARD_LINES_OFFSET),
 };
 
@@ -41,7 +33,8 @@ const struct pb_lines pb_emulated_card_lines = {
 #define PCI_END      0x80000000u
 
 #define DEVICES                                                                                              \
-	{UART, UART_BYTES, PB_REGION_DEVICE}, {CLINT, CLINT_BYTES, PB_REGION_DEVICE},                        \
+	{PB_QEMU_VIRT_UART, PB_QEMU_VIRT_UART_BYTES, PB_REGION_DEVICE},                                      \
+		{CLINT, CLINT_BYTES, PB_REGION_DEVICE},                                                      \
 	{                                                                                                    \
 		PLIC, PLIC_BYTES, PB_REGION_DEVICE                                                           \
 	}
@@ -51,12 +44,7 @@ static const struct pb_region regions[] = {{PB_CARD_MEMORY, PB_CARD_MEMORY_BYTES
 static const struct pb_region host_regions[] = {{PCI_MEMORY, PCI_END - PCI_MEMORY, PB_REGION_SHARED},
 						DEVICES};
 
-static const struct pb_pci_window window = {
-	.configuration = PCI_CONFIGURATION,
-	.identity = IVSHMEM,
-	.bar = IVSHMEM_MEMORY,
-	.address = PB_CARD_MEMORY,
-};
+static const struct pb_pci_window window = PB_QEMU_VIRT_CARD_MEMORY;
 
 struct pb_host_window pb_emulated_card_host = {.offset = PB_CARD_HOST_OFFSET};
 
@@ -93,7 +81,7 @@ const struct pb_firmware_config *pb_board_start(void)
 	pb_riscv_protect(pb_emulated_card_host.bytes != 0 ? host_regions : regions,
 			 sizeof(regions) / sizeof(regions[0]));
 	pb_uart_16550_start(&uart);
-	pb_plic_enable(PLIC, UART_INTERRUPT);
+	pb_plic_enable(PLIC, PB_QEMU_VIRT_UART_INTERRUPT);
 	pb_riscv_tick_start(&tick);
 	pb_riscv_interrupts_enable();
 	return &pb_emulated_card_config;

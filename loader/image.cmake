@@ -13,3 +13,6 @@ target_compile_options(pb_loader PRIVATE -Os)
 target_compile_options(pb_loader_slots PRIVATE -Os)
 target_link_options(${name} PRIVATE -nostartfiles -Wl,--gc-sections -Wl,--fatal-warnings
   -L${PB_BOARD_DIR}/loader -T${PROJECT_SOURCE_DIR}/loader/sections.ld -Wl,-Map=${PROJECT_BINARY_DIR}/${name}.map)
+# Not without room for its deepest stack.
+add_custom_target(patchbay-loader ALL VERBATIM DEPENDS ${name}
+  COMMAND python3 ${PROJECT_SOURCE_DIR}/scripts/stack.py ${PROJECT_BINARY_DIR} ${PB_BOARD_DIR} --loader > ${PROJECT_BINARY_DIR}/loader_stack_bytes)

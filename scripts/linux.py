@@ -4,6 +4,7 @@
 
 import argparse
 import atexit
+import glob
 import lzma
 import os
 import signal
@@ -84,8 +85,8 @@ def serve(machine, card, options=None):
             card.kill()
 
 
-def run_one(options, work, table, words="tests,flips_show_the_picture,damage_is_all_that_is_taken,life,"
-            "the_firmware_dies_and_returns"):
+def run_one(options, work, table, words="tests,flips_show_the_picture,damage_is_all_that_is_taken,"
+            "the_picture_returns_after_a_sleep,life,the_firmware_dies_and_returns"):
     """One machine: all that it can test by itself, and the end of the firmware."""
     card = Card(options, work, "one")
     try:
@@ -162,7 +163,7 @@ def run_i915(options, work, table):
 def run_debug(options, work, table):
     """What a kernel with checkers is to see: all tests of one machine, two machines, the end of the card, i915's uAPI."""
     run_one(options, work, table, "sw_sync_fences_are_waited_for,tests,flips_show_the_picture,"
-            "damage_is_all_that_is_taken,life,the_firmware_dies_and_returns,leaks")
+            "damage_is_all_that_is_taken,the_picture_returns_after_a_sleep,life,the_firmware_dies_and_returns,leaks")
     for run in (run_two, run_card, run_i915):
         run(options, work, table)
 

@@ -12,26 +12,19 @@ client_modules=(drivers/virtio/{virtio,virtio_ring,virtio_pci,virtio_pci_legacy_
 
 # fetch_clients NAME PACKAGE...: $folder/NAME.disk, a file system with the packages and all that they depend on.
 fetch_clients() {
-	local name=$1 deb bytes
-	local tree=$packages/$name.tree debs=$packages/$name.debs
+	local name=$1 bytes
+	local tree=$packages/$name.tree
 	shift
 	[[ "$(cat "$packages/$name.list" 2>/dev/null)" != "$*" || ! -e $folder/$name.disk ]] || return 0
-	say "downloading $* and what they depend on"
-	rm -rf "$tree" "$debs"
-	mkdir -p "$debs/partial" "$tree"/{dev,proc,sys,tmp,run}
-	# As on a system on which nothing is installed.
-	: >"$packages/status"
-	logged linux-clients apt-get install -y -q --no-install-recommends --download-only -o Debug::NoLocking=1 \
-		-o Dir::State::status="$packages/status" -o Dir::Cache::archives="$debs" "$@"
-	for deb in "$debs"/*.deb; do
-		logged linux-clients dpkg -x "$deb" "$tree"
-	done
+	rm -rf "$tree"
+	mkdir -p "$tree"/{dev,proc,sys,tmp,run}
+	unpack_all "$tree" "$@"
 	(cd "$tree" && rm -rf "${client_leaves_out[@]}")
 	bytes=$(du -s --block-size=1M --apparent-size "$tree" | cut -f1)
 	rm -f "$folder/$name.disk"
 	PATH=$PATH:/usr/sbin:/sbin logged linux-clients mke2fs -q -t ext4 -O '^has_journal' -m 0 -N 40000 -d "$tree" \
 		"$folder/$name.disk" "$((bytes * 6 / 5 + 40))M"
-	rm -rf "$debs" "$tree"
+	rm -rf "$tree"
 	echo "$*" >"$packages/$name.list"
 }
 

@@ -45,12 +45,8 @@ def open_card(linux, options, work, name):
 
 def renderers(card, what):
     """Lets the card's renderers rest, or go on."""
-    lines = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(card.process.pid)], capture_output=True, text=True,
-                           check=False).stdout.splitlines()
-    for pid, name in (line.split() for line in lines):
-        # The kernel cuts names off.
-        if name.startswith("patchbay-render"):
-            os.kill(int(pid), {"rest": signal.SIGSTOP, "go-on": signal.SIGCONT}[what])
+    for pid in card.children("patchbay-render"):
+        os.kill(pid, {"rest": signal.SIGSTOP, "go-on": signal.SIGCONT}[what])
 
 
 def run_gl(linux, options, work, table, tests=SHORT):

@@ -69,13 +69,17 @@ class Card:
         with open(self.log.name, encoding="utf-8") as text:
             return text.read()
 
-    def kill_mcu(self):
-        """Ends the emulator of the card's MCU; other children of the card are renderers."""
+    def children(self, name):
+        """The processes that the card has started and whose names begin so; the kernel cuts names off."""
         lines = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(self.process.pid)], capture_output=True,
                                text=True, check=False).stdout.splitlines()
-        found = [int(line.split()[0]) for line in lines if line.split()[1].startswith("qemu")]
+        return [int(line.split()[0]) for line in lines if line.split()[1].startswith(name)]
+
+    def kill_mcu(self):
+        """Ends the emulator of the card's MCU; other children of the card are renderers."""
+        found = self.children("qemu")
         if len(found) != 1:
-            raise Failure(f"the card has {len(found)} emulators: {lines}")
+            raise Failure(f"the card has {len(found)} emulators")
         os.kill(found[0], signal.SIGKILL)
 
     def kill(self):

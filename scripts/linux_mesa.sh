@@ -10,20 +10,12 @@ mesa_programs=(libgl1-mesa-dri libegl-mesa0 libegl1 libgles2 libgbm1 mesa-vulkan
 # fetch_programs NAME DRIVER PROGRAM...: downloads programs with all that they need, whatever this system has installed, and
 # unpacks them to $folder/NAME/tree, with one OpenGL driver of Mesa's, and the Vulkan driver hasvk if it is among them.
 fetch_programs() {
-	local place=$folder/$1 driver=$2 deb
-	local cache=$place/debs
+	local place=$folder/$1 driver=$2
 	shift 2
 	[[ "$(cat "$place/unpacked" 2>/dev/null)" != "$*" ]] || return 0
-	say "downloading $*"
 	rm -rf "$place"
-	mkdir -p "$cache/partial" "$place/tree"
-	: >"$place/status"
-	logged linux-packages apt-get install -y -q --no-install-recommends --download-only -o Debug::NoLocking=1 \
-		-o Dir::State::status="$place/status" -o Dir::Cache::archives="$cache" "$@"
-	for deb in "$cache"/*.deb; do
-		logged linux-packages dpkg -x "$deb" "$place/tree"
-	done
-	rm -rf "$cache" "$place"/tree/usr/share/{doc,locale,man}
+	unpack_all "$place/tree" "$@"
+	rm -rf "$place"/tree/usr/share/{doc,locale,man}
 	# One file has many names, which the guest's disk in memory would copy.
 	find "$place/tree/usr/lib/x86_64-linux-gnu/dri" -type f ! -name "${driver}_dri.so" -delete
 	find "$place/tree/usr/lib/x86_64-linux-gnu" -name 'libvulkan_*.so' ! -name libvulkan_intel_hasvk.so -delete

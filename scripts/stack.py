@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""scripts/stack.py BUILD_FOLDER [BOARD_FOLDER]: prints the worst stack of a firmware image, in bytes.
+"""scripts/stack.py BUILD_FOLDER [BOARD_FOLDER] [--loader]: prints the worst stack of a firmware image, or of the board's
+loader, in bytes.
 
 Reads the call graphs that gcc writes (-fcallgraph-info=su) beside each object, or beside the image for what is compiled
 when the image is linked (-flto). Fails on recursion, on a frame of unknown size, on a call that it cannot follow, and if
@@ -13,8 +14,10 @@ import os
 import re
 import sys
 
+LOADER = '--loader' in sys.argv
+ARGUMENTS = [argument for argument in sys.argv[1:] if argument != '--loader']
 # Of a board that lies elsewhere.
-BOARD = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else ''
+BOARD = os.path.abspath(ARGUMENTS[1]) if len(ARGUMENTS) > 1 else ''
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # CPUs, by the first function of an image: the bytes that an exception pushes by itself, and the functions that handle
@@ -24,10 +27,13 @@ CPUS = {
     'pb_cortex_m_reset': (32 + 4, []),
     # A handler's own frame holds all registers. A fault starts at the top of the stack; its frame is counted nevertheless.
     'pb_riscv_start': (0, ['pb_riscv_timer', 'pb_riscv_external']),
+    # A loader whose reset is assembly and whose traps use no stack.
+    'pb_start': (0, []),
 }
 # Frames of hand-written and of library functions, which gcc does not report: read off their code.
 LIBRARY = {
-    'memcpy': 24, 'memset': 24, 'memmove': 24, 'strlen': 24, 'pb_cortex_m_fault': 0, '__clzsi2': 0, '__ctzsi2': 0, '__clzdi2': 0,
+    'memcpy': 24, 'memset': 24, 'memmove': 24, 'memcmp': 24, 'strlen': 24, 'strncpy': 24, 'pb_cortex_m_fault': 0,
+    'pb_hal_start_image': 0, '__clzsi2': 0, '__ctzsi2': 0, '__clzdi2': 0,
     '__aeabi_ldivmod': 48, '__ashldi3': 0, '__lshrdi3': 0,
     'pb_core_run_list_64': 48, 'pb_core_run_compact_64': 44, 'pb_core_run_resolve': 60,
 }
@@ -37,6 +43,7 @@ LIBRARY = {
 LINES = ['*/uart_*.c', '*/uart_lines.c:pb_uart_lines_*', 'hal/cortex_m/local_lines.c']
 ENGINE = ['hal/engine/reference*.c']
 POLICY = ['firmware/queue/policy_*.c']
+LOADER_OPS = ['boards/*loader*.c', 'qemu/mcu/loader_*.c', 'pb_loader_flash_lock']
 # By the file of the call; the first pattern that fits.
 POINTERS = [
     ('firmware/command/control.c', ['firmware/command/*.c:pb_core_*_command', 'pb_core_ping']),
@@ -55,6 +62,8 @@ POINTERS = [
     # An image has no GL engine: the table is not there.
     ('hal/engine*/command.c', ['pb_model_pages_reset']),
     ('hal/engine*/defects.c', ['hal/engine*/soft.c']),
+    ('loader/*', LOADER_OPS),
+    ('*bearssl/src/ec/*', ['*bearssl/src/ec/ec_prime_i31.c']),
 ]
 
 
@@ -227,7 +236,7 @@ class Depths:
         return self.known[function]
 
     def worst(self, functions):
-        return max((self.of(function) for function in functions), key=lambda depth: depth[0])
+        return max((self.of(function) for function in functions), key=lambda depth: depth[0], default=(0, ['none']))
 
 
 def reserved_stack(map_path, map_text):
@@ -240,11 +249,11 @@ def reserved_stack(map_path, map_text):
 
 
 def main():
-    if len(sys.argv) not in (2, 3):
-        sys.exit('usage: scripts/stack.py BUILD_FOLDER [BOARD_FOLDER]')
-    build = sys.argv[1]
-    maps = [path for path in glob.glob(f'{glob.escape(build)}/patchbay-*.elf.map')
-            if not re.search('patchbay-(bench|echo|loader|twins)-', path)]
+    if len(ARGUMENTS) not in (1, 2):
+        sys.exit('usage: scripts/stack.py BUILD_FOLDER [BOARD_FOLDER] [--loader]')
+    build = ARGUMENTS[0]
+    maps = [path for path in glob.glob(f'{glob.escape(build)}/patchbay-{"loader-" if LOADER else ""}*.elf.map')
+            if LOADER or not re.search('patchbay-(bench|echo|loader|twins)-', path)]
     if not maps:
         fail(f'no image in {build}: build it first')
     map_text = read(maps[0])
@@ -254,21 +263,23 @@ def main():
         fail(f'no call graphs in {build}: build the image first')
 
     pointed = program.follow_pointers()
-    start = next((function for function in program.functions.values() if function.name in CPUS), None)
+    start = next((function for name in CPUS for function in program.functions.values() if function.name == name), None)
     if start is None:
         fail('an image of a CPU that is not known')
     pushes, handlers = CPUS[start.name]
     # A board's vector table names them: nothing calls them by name.
     handlers = [*(function for name in handlers for function in program.named(name)),
                 *(function for function in program.functions.values()
-                  if function.file.startswith('boards/') and not function.called_by_name
+                  if re.match('boards/[^/]*/loader/' if LOADER else 'boards/', function.file) and not function.called_by_name
                   and not is_dropped(function.name, map_text))]
-    if not handlers:
+    if not handlers and not LOADER:
         fail('no function handles interrupts')
     faults = program.pointed('hal/*/fault.c:*fault')
     reached = {start, *pointed, *handlers, *faults}
     for function in program.functions.values():
-        if not function.called_by_name and function not in reached and not is_dropped(function.name, map_text):
+        # BearSSL has tables of functions that a loader has no use for.
+        if not function.called_by_name and function not in reached and not is_dropped(function.name, map_text) and \
+                'bearssl/' not in function.file:
             fail(f'cannot tell what calls {function} of {function.file}: it belongs into POINTERS')
 
     depths = Depths()

@@ -21,4 +21,6 @@ const struct pb_machine pb_machine_qemu_virt_rv32 = {
 	.window_offset = 0x1f000000u, /* at 0x60000000: the upper half of what PCI has below 2 GiB */
 	.window_bytes = 0x20000000u,
 	.outer_offset = 0x1000000u,
+	.flash_address = 0x80300000u,
+	.load_address = 0x80000000u,
 };

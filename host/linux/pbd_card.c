@@ -144,9 +144,13 @@ static void pbd_region_make(struct pbd_device *dev, unsigned int index, u64 byte
 		.gpu_base = pbd_i915 ? pbd_region_gpu_i915[index] : pbd_region_gpu[index],
 		.kind = index == 0 ? PB_SEGMENT_LINEAR : PB_SEGMENT_OUTER,
 	};
+	/* After a sleep objects have places in it. */
+	const u64 kept = drm_mm_initialized(&region->mm) ? region->segment.request.size : 0;
 	enum pb_error error = PB_ERROR_NO_SPACE;
 
-	for (; bytes >= PBD_REGION_BYTES_MIN && error != PB_ERROR_OK; bytes /= 2) {
+	if (kept != 0)
+		bytes = kept;
+	for (; bytes >= max_t(u64, kept, PBD_REGION_BYTES_MIN) && error != PB_ERROR_OK; bytes /= 2) {
 		request.size = round_down(bytes, PB_PAGE_BYTES);
 		request.backing_bytes = (u32)request.size;
 		error = pb_segment_create(&region->segment, &dev->channel, &request);
@@ -156,8 +160,10 @@ static void pbd_region_make(struct pbd_device *dev, unsigned int index, u64 byte
 	if (error != PB_ERROR_OK)
 		return;
 	mutex_lock(&dev->vram);
-	drm_mm_init(&region->mm, 0, request.size);
-	region->used = 0;
+	if (kept == 0) {
+		drm_mm_init(&region->mm, 0, request.size);
+		region->used = 0;
+	}
 	region->present = true;
 	mutex_unlock(&dev->vram);
 }
@@ -232,7 +238,7 @@ int pbd_card_attach(struct pbd_device *dev, unsigned int timeout_ms)
 }
 
 /* Forgets what an attachment had. Pre: `card` is held for writing, all submissions have ended. */
-static void pbd_card_forget(struct pbd_device *dev)
+void pbd_card_forget(struct pbd_device *dev)
 {
 	unsigned int i;
 

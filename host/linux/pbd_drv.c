@@ -332,6 +332,7 @@ static struct pci_driver pbd_pci_driver = {
 	.probe = pbd_probe,
 	.remove = pbd_remove,
 	.shutdown = pbd_remove,
+	.driver.pm = pm_sleep_ptr(&pbd_pm_ops),
 };
 
 static int __init pbd_module_init(void)

@@ -182,6 +182,7 @@ struct pbd_device {
 	spinlock_t state_lock;
 	enum pbd_state state;
 	bool removed;
+	bool asleep;            /* nothing enters a ring */
 	u32 epoch;              /* of the firmware's objects, from 1 */
 	struct list_head queues; /* struct pbd_queue.link */
 	struct list_head done;   /* struct pbd_job.link, whose fences have ended */
@@ -268,6 +269,7 @@ int pbd_errno(enum pb_error error);
 void pbd_card_init(struct pbd_device *dev);
 int pbd_card_attach(struct pbd_device *dev, unsigned int timeout_ms);
 void pbd_card_detach(struct pbd_device *dev);
+void pbd_card_forget(struct pbd_device *dev);
 void pbd_card_lost(struct pbd_device *dev, int result, const char *why);
 void pbd_card_watch(struct pbd_device *dev);
 void pbd_card_watch_work(struct work_struct *work);
@@ -310,6 +312,9 @@ void pbd_virt_file_close(struct pbd_file *file);
 void pbd_virt_retire(struct pbd_device *dev);
 void pbd_virt_end_all(struct pbd_device *dev, int result);
 int *pbd_virt_irqs_seen(struct pbd_device *dev);
+
+/* pbd_pm.c: sleep of the machine */
+extern const struct dev_pm_ops pbd_pm_ops;
 
 /* pbd_i915.c */
 extern const struct drm_driver pbd_i915_driver;

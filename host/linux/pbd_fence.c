@@ -252,11 +252,26 @@ void pbd_retire(struct pbd_device *dev)
 	dma_fence_end_signalling(cookie);
 }
 
+/* Ends a queue's submissions, finished or not. Pre: state. */
+void pbd_end_queue(struct pbd_queue *queue, int result, enum pb_error error)
+{
+	struct pbd_job *job, *next;
+
+	list_del_init(&queue->hungry);
+	list_splice_tail_init(&queue->pending, &queue->running);
+	list_for_each_entry_safe(job, next, &queue->running, link) {
+		job->result = result;
+		job->error = error;
+		job->error_index = PB_INDEX_NONE;
+		pbd_job_end(job);
+	}
+	queue_work(queue->dev->clean_wq, &queue->dev->clean);
+}
+
 /* Ends all submissions, finished or not, because the card is gone. Any context. */
 void pbd_end_all(struct pbd_device *dev, int result)
 {
 	struct pbd_queue *queue, *other;
-	struct pbd_job *job, *next;
 	unsigned long flags;
 	bool cookie;
 
@@ -267,14 +282,7 @@ void pbd_end_all(struct pbd_device *dev, int result)
 	dev->state = PBD_DOWN;
 	WRITE_ONCE(dev->abort, true);
 	list_for_each_entry_safe(queue, other, &dev->queues, link) {
-		list_del_init(&queue->hungry);
-		list_splice_tail_init(&queue->pending, &queue->running);
-		list_for_each_entry_safe(job, next, &queue->running, link) {
-			job->result = result;
-			job->error = result == -ENODEV ? PB_ERROR_NO_CARD : PB_ERROR_FIRMWARE_DEAD;
-			job->error_index = PB_INDEX_NONE;
-			pbd_job_end(job);
-		}
+		pbd_end_queue(queue, result, result == -ENODEV ? PB_ERROR_NO_CARD : PB_ERROR_FIRMWARE_DEAD);
 		/* Its handle may soon be that of another queue. */
 		list_del_init(&queue->link);
 		wake_up_all(&queue->wait);

@@ -16,6 +16,7 @@ struct pbd_region {
 	struct drm_mm mm;  /* bytes from the segment's start; under vram */
 	bool present;      /* under vram */
 	u64 used;          /* bytes; under vram */
+	u32 slept_offset;  /* of the segment in card memory, when the machine went to sleep */
 };
 
 /* An object: memory that lies in VRAM, in pages of the system, or nowhere yet. */

@@ -72,6 +72,7 @@ void pbd_fence_begin(struct pbd_queue *queue, struct pbd_fence *fence);
 bool pbd_fence_is_ours(const struct dma_fence *fence);
 bool pbd_fence_waits(const struct pbd_device *dev, struct dma_fence *base);
 void pbd_job_put(struct pbd_job *job);
+void pbd_end_queue(struct pbd_queue *queue, int result, enum pb_error error);
 
 /* pbd_sync.c: the fences that it waits for */
 void pbd_job_release_deps(struct pbd_job *job);

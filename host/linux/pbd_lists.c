@@ -87,13 +87,28 @@ u32 pbd_job_entry(const struct pbd_job *job, u32 error, u32 index)
 	return pb_compact_index(job->words, job->word_count, index);
 }
 
+/*
+ * Whether a value of another queue was reached without a failure. The firmware's queue may have been made anew since, and
+ * would not know of it.
+ */
+static bool pbd_has_ended(struct pbd_queue *queue, u64 value)
+{
+	unsigned long flags;
+	bool ended;
+
+	spin_lock_irqsave(&queue->dev->state_lock, flags);
+	ended = queue->completed >= value && queue->error_value == 0;
+	spin_unlock_irqrestore(&queue->dev->state_lock, flags);
+	return ended;
+}
+
 /* Writes the lists to the submission's space. The addresses in them have been set. Nothing allocates, waits or fails. */
 void pbd_job_fill(struct pbd_job *job)
 {
 	u8 *bytes = job->dev->arena_memory.bytes_host + job->space.start;
 	u64 address = job->dev->arena_memory.os_address + job->space.start;
 	struct pb_descriptor *descriptor = &job->descriptor;
-	u32 i;
+	u32 i, waits = 0;
 
 	if (job->engine) {
 		memcpy(bytes, job->engine, job->engine_bytes);
@@ -107,8 +122,10 @@ void pbd_job_fill(struct pbd_job *job)
 		memcpy(bytes + pbd_locations_offset(job), job->locations, job->location_count * sizeof(*job->locations));
 	pbd_set_address(&descriptor->patch_address_low, address + pbd_locations_offset(job));
 	for (i = 0; i < job->awaited_count; i++)
-		pb_wait_on((struct pb_wait *)(bytes + pbd_waits_offset(job)) + i, &job->awaited[i]->queue,
-			   job->awaited_value[i]);
+		if (!pbd_has_ended(job->awaited[i], job->awaited_value[i]))
+			pb_wait_on((struct pb_wait *)(bytes + pbd_waits_offset(job)) + waits++, &job->awaited[i]->queue,
+				   job->awaited_value[i]);
+	descriptor->wait_count = waits;
 	pbd_set_address(&descriptor->wait_address_low, address + pbd_waits_offset(job));
 	job->filled = true;
 }

@@ -111,7 +111,6 @@ int pbd_address_lists(struct pbd_submit *submit)
 		/* The firmware reads no private data: the record stays with the driver. */
 		descriptor->private_start = descriptor->private_end = descriptor->private_size = 0;
 	}
-	descriptor->wait_count = job->awaited_count;
 	descriptor->context = job->queue->context;
 	job->epoch = submit->dev->epoch;
 	return pbd_job_bytes(job) <= PBD_LARGE_BYTES ? 0 : -E2BIG;

@@ -12,6 +12,7 @@
 #include <linux/iosys-map.h>
 
 #include <drm/drm_gem_shmem_helper.h>
+#include <drm/virtgpu_drm.h>
 
 #include "pbd_drv.h"
 /* A field has the name of the kernel's macro. */
@@ -73,6 +74,13 @@ static inline struct pbd_virt_bo *pbd_virt_bo(struct drm_gem_object *object)
 	return container_of(to_drm_gem_shmem_obj(object), struct pbd_virt_bo, base);
 }
 
+static inline struct pbd_virt *pbd_virt_of(struct drm_file *drm_file)
+{
+	struct pbd_file *file = drm_file->driver_priv;
+
+	return file->virt;
+}
+
 /* pbd_virtgpu_client.c */
 struct pbd_virt *pbd_virt_alloc(struct pbd_device *dev);
 void pbd_virt_put(struct pbd_virt *virt);
@@ -80,10 +88,23 @@ int pbd_virt_enter(struct pbd_virt *virt);
 int pbd_virt_leave(struct pbd_virt *virt);
 void pbd_virt_end(struct pbd_virt *virt);
 void pbd_virt_drop(struct pbd_virt *virt, struct pbd_virt_bo *bo);
+
+/* pbd_virtgpu_fence.c */
 struct pbd_virt_fence *pbd_virt_fence_alloc(struct pbd_virt *virt);
 struct dma_fence *pbd_virt_fence_arm(struct pbd_virt *virt, struct pbd_virt_fence *fence);
+void pbd_virt_signal(struct pbd_virt *virt, u64 value, int result);
 
-/* pbd_virtgpu.c */
+/* pbd_virtgpu_resource.c */
 bool pbd_virt_is_resource(const struct drm_gem_object *object);
+struct drm_gem_object *pbd_virt_gem_create(struct drm_device *drm, size_t size);
+int pbd_virt_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file);
+int pbd_virt_info_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file);
+int pbd_virt_map_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file);
+int pbd_virt_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file);
+int pbd_virt_to_host_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file);
+int pbd_virt_from_host_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file);
+
+/* pbd_virtgpu_exec.c */
+int pbd_virt_exec_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file);
 
 #endif

@@ -15,6 +15,14 @@ pb_library(pb_trace
     ${CMAKE_CURRENT_LIST_DIR}/trace_keep.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_lane.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_page.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_clients.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_counters.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_events.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_list.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_marks.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_tracks.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_proto.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_record.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_schema.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_timeline.c

@@ -14,6 +14,7 @@
 #include "host/tool/open_card.h"
 #include "host/tool/seconds.h"
 #include "host/tool/trace_export.h"
+#include "host/tool/trace_perfetto.h"
 #include "host/tool/trace_record.h"
 
 #define EXIT_USAGE 2
@@ -22,6 +23,7 @@ enum option_key {
 	KEY_MEMORY = 0x100,
 	KEY_LEVELS,
 	KEY_TIME,
+	KEY_CHROME,
 	KEY_PERFETTO,
 	KEY_HTML,
 };
@@ -30,6 +32,7 @@ struct arguments {
 	struct pb_open_options card;
 	const char *memory;
 	const char *file;
+	const char *chrome;
 	const char *perfetto;
 	const char *html;
 	struct pb_trace_recording recording;
@@ -43,8 +46,8 @@ static const struct argp_option reader_options[] = {
 };
 
 static const struct argp_option export_options[] = {
-	{"perfetto", KEY_PERFETTO, "FILE.json", 0, "Write Chrome trace events, for Perfetto or speedscope",
-	 0},
+	{"perfetto", KEY_PERFETTO, "FILE.pftrace", 0, "Write a trace for Perfetto", 0},
+	{"chrome", KEY_CHROME, "FILE.json", 0, "Write Chrome trace events, for speedscope and others", 0},
 	{"html", KEY_HTML, "FILE.html", 0, "Write a page that needs no network", 0},
 	{0},
 };
@@ -75,6 +78,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_TIME:
 		set_time(arguments, text, state);
+		return 0;
+	case KEY_CHROME:
+		arguments->chrome = text;
 		return 0;
 	case KEY_PERFETTO:
 		arguments->perfetto = text;
@@ -284,6 +290,25 @@ static int export_to(const char *program, const char *path, const struct pb_trac
 	return reason == 0 ? 0 : complain(program, path, strerror(reason));
 }
 
+/** Writes all files that were asked for, until one cannot be written. */
+static int export_all(const struct arguments *arguments, const char *program,
+		      const struct pb_trace_data *data, const struct pb_timeline *timeline)
+{
+	const struct {
+		const char *path;
+		bool (*write)(FILE *, const struct pb_trace_data *, const struct pb_timeline *);
+	} files[] = {
+		{arguments->perfetto, pb_trace_export_perfetto},
+		{arguments->chrome, pb_trace_export_events},
+		{arguments->html, pb_trace_export_page},
+	};
+	int code = 0;
+
+	for (size_t i = 0; code == 0 && i < sizeof(files) / sizeof(files[0]); i++)
+		code = export_to(program, files[i].path, data, timeline, files[i].write);
+	return code;
+}
+
 static int export_command(int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -299,19 +324,18 @@ static int export_command(int argc, char **argv)
 	int code;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	if (arguments.file == NULL || (arguments.perfetto == NULL && arguments.html == NULL)) {
-		fprintf(stderr, "%s: give FILE.trace, and --perfetto, --html or both\n", argv[0]);
+	if (arguments.file == NULL ||
+	    (arguments.perfetto == NULL && arguments.chrome == NULL && arguments.html == NULL)) {
+		fprintf(stderr, "%s: give FILE.trace, and at least one of --perfetto, --chrome, --html\n",
+			argv[0]);
 		return EXIT_USAGE;
 	}
 	if (!read_file(argv[0], arguments.file, &data))
 		return 1;
-	if (pb_timeline_build(&data, &timeline)) {
-		code = export_to(argv[0], arguments.perfetto, &data, &timeline, pb_trace_export_events);
-		if (code == 0)
-			code = export_to(argv[0], arguments.html, &data, &timeline, pb_trace_export_page);
-	} else {
+	if (pb_timeline_build(&data, &timeline))
+		code = export_all(&arguments, argv[0], &data, &timeline);
+	else
 		code = complain(argv[0], arguments.file, "out of memory");
-	}
 	pb_timeline_free(&timeline);
 	pb_trace_data_free(&data);
 	return code;

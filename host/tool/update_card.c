@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "host/link_system.h"
+#include "host/tool/gl_socket.h"
 #include "qemu/card_loader.h"
 #include "qemu/mcu/flash.h"
 
@@ -81,23 +82,6 @@ int pb_update_connect(const char *program, const char *socket)
 	return -1;
 }
 
-static bool send_all(int connection, const void *data, size_t bytes)
-{
-	const uint8_t *at = data;
-
-	while (bytes != 0) {
-		const ssize_t sent = send(connection, at, bytes, MSG_NOSIGNAL);
-
-		if (sent < 0 && errno == EINTR)
-			continue;
-		if (sent <= 0)
-			return false;
-		at += sent;
-		bytes -= (size_t)sent;
-	}
-	return true;
-}
-
 static bool receive_all(int connection, void *data, size_t bytes)
 {
 	uint8_t *at = data;
@@ -122,8 +106,8 @@ static bool receive_all(int connection, void *data, size_t bytes)
 bool pb_update_ask(int connection, const struct pb_admin_request *request, const void *data,
 		   struct pb_admin_answer *answer)
 {
-	return send_all(connection, request, sizeof(*request)) &&
-	       send_all(connection, data, request->bytes) &&
+	return pb_gl_write_all(connection, request, sizeof(*request)) &&
+	       pb_gl_write_all(connection, data, request->bytes) &&
 	       receive_all(connection, answer, sizeof(*answer)) && answer->magic == PB_ADMIN_MAGIC;
 }
 

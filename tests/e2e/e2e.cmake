@@ -17,7 +17,8 @@ if(NOT PB_SANITIZE)
   target_compile_definitions(test_e2e_support PUBLIC
     E2E_PATCHBAY="$<TARGET_FILE:patchbay>"
     E2E_BUILDS="${PROJECT_BINARY_DIR}/.."
-    E2E_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+    E2E_DATA="${PROJECT_SOURCE_DIR}/tests/data"
+    E2E_TIMELINE="${PROJECT_SOURCE_DIR}/tests/timeline")
 endif()
 
 foreach(name replay demo clients lost_doorbell client_killed waits many_queues mcu_killed faults tools indirect)

@@ -13,6 +13,7 @@
 #include "hal/engine/packets.h"
 #include "hal/shared.h"
 #include "tests/e2e/e2e_board.h"
+#include "tests/e2e/gl_endless.h"
 
 #define BUFFER_BYTES  16384u
 #define PATCHES       16u
@@ -288,25 +289,6 @@ static const char vertex_shader[] = "VERT\n"
 				    "  4: MOV OUT[0].zw, IMM[1].zzzw\n"
 				    "  5: END\n";
 
-/* llvmpipe ends a loop after 65,535 rounds: many of them, in each of many pixels, are without end for a test. */
-static const char fragment_shader[] = "FRAG\n"
-				      "PROPERTY FS_COLOR0_WRITES_ALL_CBUFS 1\n"
-				      "DCL OUT[0], COLOR\n"
-				      "DCL TEMP[0..1]\n"
-				      "IMM[0] FLT32 {0.5, 1000.0, 0.25, 1.0}\n"
-				      "  0: MOV TEMP[0], IMM[0]\n"
-				      "  1: BGNLOOP :9\n"
-				      "  2:   SIN TEMP[0].x, TEMP[0].xxxx\n"
-				      "  3:   SIN TEMP[0].z, TEMP[0].xxxx\n"
-				      "  4:   ADD TEMP[0].x, TEMP[0].zzzz, IMM[0].zzzz\n"
-				      "  5:   FSLT TEMP[1].x, IMM[0].yyyy, TEMP[0].xxxx\n"
-				      "  6:   UIF TEMP[1].xxxx :8\n"
-				      "  7:     BRK\n"
-				      "  8:   ENDIF\n"
-				      "  9: ENDLOOP :1\n"
-				      " 10: MOV OUT[0], TEMP[0]\n"
-				      " 11: END\n";
-
 static uint32_t add(uint32_t *words, uint32_t at, const uint32_t *from, uint32_t count)
 {
 	memcpy(&words[at], from, 4u * count);
@@ -342,7 +324,7 @@ void e2e_gl_draw_without_end(struct e2e_gl *gl)
 	uint32_t count = add(words, 0, state, sizeof(state) / 4u);
 
 	count = add_shader(words, count, 105, 0, vertex_shader);
-	count = add_shader(words, count, 106, 1, fragment_shader);
+	count = add_shader(words, count, 106, 1, E2E_GL_ENDLESS);
 	count = add(words, count, draw, sizeof(draw) / 4u);
 	e2e_gl_begin(gl, words, count);
 	assert_int_equal(pb_dma_submit(&gl->builder, 9), PB_ERROR_OK);

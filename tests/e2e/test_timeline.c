@@ -89,17 +89,34 @@ static void check_view(const struct timeline_view *view)
 	check_groups(view);
 }
 
+/** A trace for Perfetto breaks none of its rules, and has all submissions. */
+static void check_perfetto(const char *path)
+{
+	static struct e2e_output output;
+	char number[12];
+
+	snprintf(number, sizeof(number), "%u", (unsigned)noted);
+	e2e_collect(e2e_spawn("/usr/bin/python3",
+			      E2E_ARGUMENT_LIST(E2E_TIMELINE "/perfetto_reader.py", path, number), NULL),
+		    &output);
+	if (output.code != 0)
+		fail_msg("%s", output.err);
+}
+
 static void check_exports(const char *trace)
 {
 	static struct e2e_output output;
-	char events[E2E_PATH_BYTES], page[E2E_PATH_BYTES];
+	char native[E2E_PATH_BYTES], events[E2E_PATH_BYTES], page[E2E_PATH_BYTES];
 	struct timeline_view view;
 	char *text;
 
+	e2e_path(native, "clients.pftrace");
 	e2e_path(events, "clients.json");
 	e2e_path(page, "clients.html");
-	e2e_patchbay(&output, "trace", "export", "--perfetto", events, "--html", page, trace);
+	e2e_patchbay(&output, "trace", "export", "--perfetto", native, "--chrome", events, "--html", page,
+		     trace);
 	assert_int_equal(output.code, 0);
+	check_perfetto(native);
 	text = (char *)e2e_read_file(events, &(size_t){0});
 	timeline_view_events(text, &view);
 	free(text);

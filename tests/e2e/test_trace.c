@@ -97,7 +97,7 @@ static void check_events(const char *path)
 
 static void a_trace_has_the_whole_path_of_a_submission(void **state)
 {
-	char trace[E2E_PATH_BYTES], events[E2E_PATH_BYTES], page[E2E_PATH_BYTES];
+	char trace[E2E_PATH_BYTES], native[E2E_PATH_BYTES], events[E2E_PATH_BYTES], page[E2E_PATH_BYTES];
 	struct e2e_card card;
 	struct e2e_host host;
 	pid_t recorder;
@@ -105,6 +105,7 @@ static void a_trace_has_the_whole_path_of_a_submission(void **state)
 
 	(void)state;
 	e2e_path(trace, "job.trace");
+	e2e_path(native, "job.pftrace");
 	e2e_path(events, "job.json");
 	e2e_path(page, "job.html");
 	e2e_card_start(&card, 0);
@@ -117,7 +118,7 @@ static void a_trace_has_the_whole_path_of_a_submission(void **state)
 	text = decode(trace);
 	check_path(text);
 	free(text);
-	run("export", "--perfetto", events, "--html", page, trace);
+	run("export", "--perfetto", native, "--chrome", events, "--html", page, trace);
 	check_events(events);
 	e2e_card_stop(&card);
 }
@@ -296,7 +297,7 @@ static void wrong_arguments_are_refused(void **state)
 		{{"trace", "follow"}, 2, "give a card"},
 		{{"trace", "decode"}, 2, "FILE.trace is missing"},
 		{{"trace", "decode", "/dev/null"}, 1, "/dev/null: the file is no trace"},
-		{{"trace", "export", "x"}, 2, "--perfetto, --html or both"},
+		{{"trace", "export", "x"}, 2, "at least one of --perfetto"},
 		{{"trace", "export", "--html", "x", "/nonexistent/x"}, 1, "No such file"},
 	};
 

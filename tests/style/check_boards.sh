@@ -8,7 +8,7 @@ board_lines_max=199
 template=template
 # Where the board is chosen that commands use when none is named.
 chooser=host/tool/board_image.h
-chosen_in='(host/tool/board_image[.]h|qemu/card[.]h|scripts/(debug|demo|faults|linux|patchbay|programs|soak))'
+chosen_in='(host/tool/board_image[.]h|qemu/card[.]h|scripts/(debug|demo|linux|patchbay|programs|soak))'
 
 # check_folder BOARD: an application that runs on the board lies in app/ and is not counted.
 check_folder() {

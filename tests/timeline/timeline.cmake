@@ -5,3 +5,8 @@ if(NOT PB_SANITIZE)
     COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/page.sh $<TARGET_FILE:timeline_sample> $<TARGET_FILE:patchbay>)
   set_tests_properties(timeline_page PROPERTIES TIMEOUT 180)
 endif()
+# Perfetto's format, by its documented rules.
+add_test(NAME timeline_perfetto
+  COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/perfetto.py $<TARGET_FILE:timeline_sample> $<TARGET_FILE:patchbay>)
+# Not one of the quick tests, which build no command.
+set_tests_properties(timeline_perfetto PROPERTIES LABELS long)

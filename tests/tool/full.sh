@@ -86,6 +86,7 @@ done
 refuses /dev/full trace record --sim /dev/full
 refuses /dev/full dump --sim /dev/full
 refuses /dev/full trace export some.trace --perfetto /dev/full
+refuses /dev/full trace export some.trace --chrome /dev/full
 refuses /dev/full trace export some.trace --html /dev/full
 "$patchbay" replay --sim "$data/snb.subm.zst" --crc-out /dev/full >out 2>said && wrong "replay --crc-out /dev/full"
 grep -q "/dev/full: No space left on device" said || wrong "replay does not say that its file is full: $(cat said)"

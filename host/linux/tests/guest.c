@@ -337,6 +337,26 @@ void guest_foreign_signal(const struct guest_foreign *foreign)
 	CHECK_EQ(guest_ioctl(foreign->fd, DRM_IOCTL_VGEM_FENCE_SIGNAL, &signal), 0);
 }
 
+/* ---- sleep ---- */
+
+static int write_to(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), error = 0;
+
+	CHECK(fd >= 0);
+	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		error = errno;
+	close(fd);
+	return error;
+}
+
+int guest_suspend(const char *state, const char *level)
+{
+	CHECK_EQ(write_to("/sys/power/pm_test", level), 0);
+	CHECK_EQ(write_to("/sys/module/suspend/parameters/pm_test_delay", "0"), 0);
+	return write_to("/sys/power/state", state);
+}
+
 /* ---- time and chance ---- */
 
 int64_t guest_now_ns(void)

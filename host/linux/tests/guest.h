@@ -87,6 +87,12 @@ struct guest_foreign {
 struct guest_foreign guest_foreign(void);
 void guest_foreign_signal(const struct guest_foreign *foreign);
 
+/*
+ * The machine goes to sleep as far as `level` of /sys/power/pm_test, and wakes up at once. @state: of /sys/power/state.
+ * @return the errno
+ */
+int guest_suspend(const char *state, const char *level);
+
 int64_t guest_now_ns(void);
 void guest_sleep_ms(unsigned int milliseconds);
 uint32_t guest_random(uint64_t *state);

@@ -182,3 +182,19 @@ void damage_is_all_that_is_taken(void)
 	compare(&display, 4, 4, NULL);
 	close(display.fd);
 }
+
+/* The picture goes with the display's power, and is there again with it; it was not drawn anew. */
+void the_picture_returns_after_a_sleep(void)
+{
+	struct display display = open_display();
+	struct picture pictures[2] = {make_picture(&display, 5), make_picture(&display, 6)};
+
+	show(&display, &pictures[0]);
+	compare(&display, 5, 5, NULL);
+	CHECK_EQ(guest_suspend("freeze", "devices"), 0);
+	compare(&display, 5, 5, NULL);
+	CHECK_EQ(flip(&display, &pictures[1], 1), 0);
+	CHECK_EQ(flipped(&display).user_data, 1);
+	compare(&display, 6, 6, NULL);
+	close(display.fd);
+}

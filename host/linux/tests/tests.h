@@ -47,6 +47,11 @@
 
 /* The device comes and goes; the guest does that itself. */
 #define PBD_LIFE(X)                                                                                          \
+	X(objects_keep_their_contents_over_a_sleep)                                                          \
+	X(submissions_that_wait_survive_a_sleep)                                                             \
+	X(a_failed_queue_has_failed_after_a_sleep)                                                           \
+	X(a_machine_sleeps_under_load)                                                                       \
+	X(the_whole_machine_sleeps)                                                                          \
 	X(the_module_loads_again)                                                                            \
 	X(the_device_unbinds_under_load)                                                                     \
 	X(the_device_is_removed_and_found_again)                                                             \
@@ -60,6 +65,7 @@
 #define PBD_WITH_HOST(X)                                                                                     \
 	X(flips_show_the_picture)                                                                            \
 	X(damage_is_all_that_is_taken)                                                                       \
+	X(the_picture_returns_after_a_sleep)                                                                 \
 	X(the_firmware_dies_and_returns)                                                                     \
 	X(a_card_that_is_gone_ends_all_fences)                                                               \
 	X(load_runs_for_a_while)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/tool/trace_export.h"
+#include "host/tool/trace_perfetto.h"
 #include "patchbay/names.h"
 #include "tests/unit/trace_sample.h"
 #include "tests/unit/unit.h"
@@ -169,11 +170,11 @@ static void a_page_of_its_own(void **state)
 
 static void a_full_disk(void **state)
 {
-	bool (*const writers[])(FILE *, const struct pb_trace_data *,
-				const struct pb_timeline *) = {pb_trace_export_events, pb_trace_export_page};
+	bool (*const writers[])(FILE *, const struct pb_trace_data *, const struct pb_timeline *) = {
+		pb_trace_export_events, pb_trace_export_page, pb_trace_export_perfetto};
 
 	(void)state;
-	for (uint32_t i = 0; i < 2u; i++) {
+	for (uint32_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
 		FILE *file = fopen("/dev/full", "w");
 
 		assert_non_null(file);

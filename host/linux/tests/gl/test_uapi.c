@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* The calls of virtio-gpu's uAPI, and the display. */
+#include <drm/drm_fourcc.h>
+#include <drm/drm_mode.h>
+#include <drm/virtgpu_drm.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gl.h"
+
+static const char magenta[] = "FRAG\n"
+			      "PROPERTY FS_COLOR0_WRITES_ALL_CBUFS 1\n"
+			      "DCL OUT[0], COLOR\n"
+			      "IMM[0] FLT32 {1.0, 0.0, 1.0, 1.0}\n"
+			      "  0: MOV OUT[0], IMM[0]\n"
+			      "  1: END\n";
+
+void the_engine_says_what_it_is(void)
+{
+	static const struct {
+		uint64_t parameter;
+		int error, value;
+	} rows[] = {
+		{VIRTGPU_PARAM_3D_FEATURES, 0, 1},    {VIRTGPU_PARAM_CAPSET_QUERY_FIX, 0, 1},
+		{VIRTGPU_PARAM_RESOURCE_BLOB, 0, 0},  {VIRTGPU_PARAM_HOST_VISIBLE, 0, 0},
+		{VIRTGPU_PARAM_CROSS_DEVICE, 0, 0},   {VIRTGPU_PARAM_CONTEXT_INIT, 0, 0},
+		{VIRTGPU_PARAM_SUPPORTED_CAPSET_IDs, 0, 6}, {0, EINVAL, 0}, {8, EINVAL, 0}, {1ull << 32 | 1, EINVAL, 0},
+	};
+	int fd = gl_open();
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int value = -1;
+		struct drm_virtgpu_getparam args = {.param = rows[i].parameter, .value = (uintptr_t)&value};
+
+		CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_VIRTGPU_GETPARAM, &args), rows[i].error);
+		CHECK_EQ(value, rows[i].error == 0 ? rows[i].value : -1);
+	}
+	for (uint32_t set = 0; set < 4; set++) {
+		uint32_t words[400];
+		struct drm_virtgpu_get_caps args = {.cap_set_id = set, .addr = (uintptr_t)words, .size = sizeof(words)};
+
+		memset(words, 0, sizeof(words));
+		CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_VIRTGPU_GET_CAPS, &args), set == 1 || set == 2 ? 0 : EINVAL);
+		/* The first word is the newest version that the renderer knows. */
+		CHECK_EQ(words[0] != 0, set == 1 || set == 2);
+	}
+}
+
+void a_triangle_reads_back(void)
+{
+	int fd = gl_open();
+	struct gl_resource resource = gl_make_resource(fd);
+	struct gl_stream stream = {.count = 0};
+
+	gl_add_target(&stream, resource.number);
+	gl_add_clear(&stream, false, true, false);
+	gl_add_triangle(&stream, magenta, 0x42000000);
+	CHECK_EQ(gl_execute(fd, &resource, stream.words, stream.count, NULL), 0);
+	CHECK_EQ(gl_await_resource(fd, &resource, 0), 0);
+	gl_read_back(fd, &resource);
+	/* Not the diagonal itself: rules of edges decide that. */
+	for (uint32_t y = 0; y < SIDE; y++)
+		for (uint32_t x = 0; x < SIDE; x++)
+			if (x + y != SIDE - 1)
+				CHECK_EQ(resource.words[y * SIDE + x], x + y < SIDE - 1 ? 0xffff00ffu : 0xff00ff00u);
+}
+
+void transfers_go_both_ways(void)
+{
+	static const struct drm_virtgpu_3d_box boxes[] = {
+		{.w = SIDE, .h = SIDE, .d = 1}, {.x = 3, .y = 5, .w = 17, .h = 9, .d = 1}, {.x = 63, .y = 63, .w = 1, .h = 1, .d = 1}};
+	int fd = gl_open();
+	uint64_t chance = 7;
+
+	for (size_t i = 0; i < sizeof(boxes) / sizeof(boxes[0]); i++) {
+		struct gl_resource resource = gl_make_resource(fd);
+		const struct drm_virtgpu_3d_box *box = &boxes[i];
+		uint32_t before[SIDE * SIDE];
+
+		CHECK_EQ(gl_to_host(fd, &resource, gl_whole, 0), 0);
+		for (uint32_t j = 0; j < SIDE * SIDE; j++)
+			before[j] = resource.words[j] = guest_random(&chance);
+		/* Rows of the memory are as long as those of the resource; the box begins at the offset. */
+		CHECK_EQ(gl_to_host(fd, &resource, *box, 4 * (box->y * SIDE + box->x)), 0);
+		gl_read_back(fd, &resource);
+		for (uint32_t y = 0; y < SIDE; y++)
+			for (uint32_t x = 0; x < SIDE; x++)
+				CHECK_EQ(resource.words[y * SIDE + x],
+					 x - box->x < box->w && y - box->y < box->h ? before[y * SIDE + x] : 0);
+	}
+}
+
+void fences_go_in_and_out(void)
+{
+	int fd = gl_open();
+	struct gl_resource resource = gl_make_resource(fd);
+	struct drm_virtgpu_execbuffer args = {.flags = VIRTGPU_EXECBUF_FENCE_FD_OUT};
+	struct guest_foreign foreign = guest_foreign();
+	struct gl_stream stream = {.count = 0};
+	pid_t child;
+
+	gl_add_target(&stream, resource.number);
+	gl_add_clear(&stream, true, true, true);
+	CHECK_EQ(gl_execute(fd, &resource, stream.words, stream.count, &args), 0);
+	CHECK_EQ(guest_fence_wait(args.fence_fd, 10000), 0);
+	CHECK_EQ(guest_fence_status(args.fence_fd), 1);
+	/* A fence of this file's own order is not waited for. */
+	args = (struct drm_virtgpu_execbuffer){.flags = VIRTGPU_EXECBUF_FENCE_FD_IN, .fence_fd = args.fence_fd};
+	stream.count = 0;
+	gl_add_clear(&stream, true, false, true);
+	CHECK_EQ(gl_execute(fd, &resource, stream.words, stream.count, &args), 0);
+	gl_read_back(fd, &resource);
+	CHECK_EQ(resource.words[0], 0xffff00ffu);
+	/* A foreign one is: nothing is drawn before it has ended. */
+	child = fork();
+	if (child == 0) {
+		guest_sleep_ms(300);
+		guest_foreign_signal(&foreign);
+		_exit(0);
+	}
+	args = (struct drm_virtgpu_execbuffer){.flags = VIRTGPU_EXECBUF_FENCE_FD_IN, .fence_fd = foreign.file};
+	CHECK_EQ(guest_fence_status(foreign.file), 0);
+	CHECK_EQ(gl_execute(fd, &resource, stream.words, stream.count, &args), 0);
+	CHECK_EQ(guest_fence_status(foreign.file), 1);
+	waitpid(child, NULL, 0);
+	args = (struct drm_virtgpu_execbuffer){.flags = VIRTGPU_EXECBUF_FENCE_FD_IN, .fence_fd = 0};
+	CHECK_EQ(gl_execute(fd, &resource, stream.words, stream.count, &args), EINVAL);
+}
+
+void wrong_arguments_are_refused(void)
+{
+	/* The primary node: render nodes make no objects of the display. */
+	int fd = guest_open_primary("virtio_gpu");
+	struct gl_resource resource = gl_make_resource(fd), none = {.handle = 999};
+	struct drm_mode_create_dumb dumb = {.width = 16, .height = 16, .bpp = 32};
+	static const struct {
+		struct drm_virtgpu_3d_box box;
+		uint32_t offset;
+	} boxes[] = {
+		{{.w = SIDE, .h = SIDE, .d = 1}, 4},         {{.w = 0, .h = 1, .d = 1}, 0},
+		{{.w = SIDE, .h = SIDE + 1, .d = 1}, 0},     {{.w = 1, .h = 1, .d = 0xffffffff}, 0},
+		{{.w = 0x80000000, .h = 1, .d = 1}, 0},      {{.x = 0xffffffff, .w = 1, .h = 1, .d = 1}, 0},
+		{{.w = 1, .h = 1, .d = 1}, 4 * SIDE * SIDE}, {{.w = 1, .h = 1, .d = 1}, 0xffffffff},
+	};
+	struct drm_virtgpu_execbuffer args;
+	uint32_t word = 0;
+
+	for (size_t i = 0; i < sizeof(boxes) / sizeof(boxes[0]); i++) {
+		CHECK_EQ(gl_to_host(fd, &resource, boxes[i].box, boxes[i].offset), EINVAL);
+		CHECK_EQ(gl_from_host(fd, &resource, boxes[i].box, boxes[i].offset), EINVAL);
+	}
+	CHECK_EQ(gl_to_host(fd, &none, gl_whole, 0), ENOENT);
+	CHECK_EQ(gl_await_resource(fd, &none, 0), ENOENT);
+	CHECK_EQ(gl_execute(fd, &none, &word, 0, NULL), ENOENT);
+	/* An object of the display is no resource. */
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_MODE_CREATE_DUMB, &dumb), 0);
+	none.handle = dumb.handle;
+	CHECK_EQ(gl_await_resource(fd, &none, 0), ENOENT);
+	CHECK_EQ(gl_to_host(fd, &none, (struct drm_virtgpu_3d_box){.w = 1, .h = 1, .d = 1}, 0), ENOENT);
+	CHECK_EQ(gl_execute(fd, &none, &word, 0, NULL), EINVAL);
+	args = (struct drm_virtgpu_execbuffer){.flags = VIRTGPU_EXECBUF_RING_IDX};
+	CHECK_EQ(gl_execute(fd, NULL, &word, 0, &args), EINVAL);
+	args = (struct drm_virtgpu_execbuffer){.size = 3};
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_VIRTGPU_EXECBUFFER, &args), EINVAL);
+	args = (struct drm_virtgpu_execbuffer){.size = 64u << 20};
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_VIRTGPU_EXECBUFFER, &args), E2BIG);
+	args = (struct drm_virtgpu_execbuffer){.size = 4, .command = 16};
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_VIRTGPU_EXECBUFFER, &args), EFAULT);
+	args = (struct drm_virtgpu_execbuffer){.num_bo_handles = 1u << 30};
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_VIRTGPU_EXECBUFFER, &args), E2BIG);
+	/* None of that has harmed the file. */
+	CHECK_EQ(gl_clear(fd, true, true, false), 0);
+}
+
+/* ---- the display ---- */
+
+static uint32_t pixel(uint32_t x, uint32_t y, uint32_t seed)
+{
+	return ((x * 3 + seed) & 0xff) << 16 | ((y * 5 + seed * 7) & 0xff) << 8 | ((x ^ y) & 0xff);
+}
+
+/* A resource is shown as it is at the renderer. The machine below compares the display. */
+void a_resource_is_shown(void)
+{
+	int fd = guest_open_primary("virtio_gpu");
+	uint32_t crtc_id = 0, connector_id = 0, encoders[4];
+	struct drm_mode_modeinfo modes[64];
+	struct drm_mode_card_res ids = {.crtc_id_ptr = (uintptr_t)&crtc_id, .count_crtcs = 1,
+					.connector_id_ptr = (uintptr_t)&connector_id, .count_connectors = 1};
+	struct drm_mode_get_connector connector = {0};
+	struct drm_mode_fb_cmd2 framebuffer = {.pixel_format = DRM_FORMAT_XRGB8888};
+	struct drm_mode_crtc crtc = {.count_connectors = 1, .mode_valid = 1};
+	struct drm_virtgpu_3d_box box = {.d = 1};
+	struct gl_resource resource;
+	char answer[8] = "";
+
+	CHECK(fd >= 0);
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_MODE_GETRESOURCES, &ids), 0);
+	connector.connector_id = connector_id;
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_MODE_GETCONNECTOR, &connector), 0);
+	CHECK(connector.count_modes > 0 && connector.count_modes <= 64);
+	connector.modes_ptr = (uintptr_t)modes;
+	connector.encoders_ptr = (uintptr_t)encoders;
+	connector.count_props = 0;
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_MODE_GETCONNECTOR, &connector), 0);
+	framebuffer.width = box.w = modes[0].hdisplay;
+	framebuffer.height = box.h = modes[0].vdisplay;
+	CHECK_EQ(gl_try_resource(fd, FORMAT_BGRX, box.w, box.h, &resource), 0);
+	for (uint32_t y = 0; y < box.h; y++)
+		for (uint32_t x = 0; x < box.w; x++)
+			resource.words[y * box.w + x] = pixel(x, y, 9);
+	CHECK_EQ(gl_to_host(fd, &resource, box, 0), 0);
+	/* The renderer's contents are shown, not what the memory holds now. */
+	memset(resource.words, 0, resource.bytes);
+	framebuffer.handles[0] = resource.handle;
+	framebuffer.pitches[0] = 4 * box.w;
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_MODE_ADDFB2, &framebuffer), 0);
+	crtc.crtc_id = crtc_id;
+	crtc.fb_id = framebuffer.fb_id;
+	crtc.set_connectors_ptr = (uintptr_t)&connector_id;
+	crtc.mode = modes[0];
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_MODE_SETCRTC, &crtc), 0);
+	printf("HOST compare %u %u 9 9 0 0 0 0\n", box.w, box.h);
+	fflush(stdout);
+	CHECK(read(0, answer, sizeof(answer) - 1) > 0);
+	CHECK_EQ(strncmp(answer, "same", 4), 0);
+}
