@@ -46,13 +46,14 @@ def ended(number, _):
 class Card:
     """An emulated card, with a socket for machines."""
 
-    def __init__(self, options, work, name, memory=None, engine=None):
+    def __init__(self, options, work, name, memory=None, engine=None, extra=()):
         self.socket = os.path.join(work, name)
         self.log = open(self.socket + ".log", "w", encoding="utf-8")
         command = [*ENDS_WITH_US, options.patchbay, "card", "--board", options.board, "--image", options.image,
                    "--card-memory", memory or options.card_memory, "--socket", self.socket]
         if engine:
             command += ["--engine", engine]
+        command += extra
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
                                         start_new_session=True)
         RUNNING.append(self)
