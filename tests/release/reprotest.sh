@@ -24,7 +24,7 @@ start='import sys, reprotest, reprotest.build
 reprotest.build.SUDO = ["sudo"]
 sys.argv[0] = "reprotest"
 sys.exit(reprotest.main())'
-if ! (cd "$work/sources" && python3 -c "$start" -vv --no-diffoscope --min-cpus=1 --variations=+all,domain_host.use_sudo=1,user_group.available+=nobody:nogroup \
+if ! (cd "$work/sources" && /usr/bin/python3 -c "$start" -vv --no-diffoscope --min-cpus=1 --variations=+all,domain_host.use_sudo=1,user_group.available+=nobody:nogroup \
 	-c "SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH bash scripts/release --output out ${options[*]@Q}" . 'out/*') >"$log" 2>&1; then
 	tail -n 40 "$log" >&2
 	die 1 "two builds differ, or there was none; the whole log is $log"
