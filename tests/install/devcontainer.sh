@@ -41,6 +41,6 @@ step "$created" logged devcontainer inside bash -c "cd /workspaces/patchbay && $
 result=$(grep -oE '[0-9]+ tests failed out of [0-9]+' "$logs/devcontainer.log" | tail -n 1)
 [[ $result == "0 tests failed out of "* ]] || die 1 "$created says: $result"
 record=$root/tests/records/devcontainer.tsv
-[[ -e $record ]] || printf 'revision\tdate\ttests\tseconds\n' >"$record"
-printf '%s\t%s\t%s\t%s\n' "$revision" "$(date -u +%F)" "${result##* }" "$(($(date +%s) - begin))" >>"$record"
+[[ -e $record ]] || printf 'date\trevision\ttests\tseconds\n' >"$record"
+printf '%s\t%s\t%s\t%s\n' "$(date -u +%F)" "$revision" "${result##* }" "$(($(date +%s) - begin))" >>"$record"
 say "$result"
