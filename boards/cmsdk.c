@@ -39,6 +39,7 @@ const struct pb_firmware_config *pb_board_start(void)
 	const struct pb_region regions[] = {
 		{PB_CARD_MEMORY, SHARED_BYTES, PB_REGION_SHARED},
 		{pb_cmsdk.uart, UART_BYTES, PB_REGION_DEVICE},
+		{PB_CARD_COUNTER, sizeof(uint32_t), PB_REGION_DEVICE},
 	};
 
 	uart.uart = pb_cmsdk.uart;

@@ -26,6 +26,8 @@ struct pb_outer_memory pb_emulated_card_outer = {.offset = PB_CARD_OUTER_OFFSET}
 
 const struct pb_firmware_config pb_emulated_card_config = {
 	PB_CARD_CONFIG((uint8_t *)PB_CARD_MEMORY),
+	.counter = (const uint32_t *)PB_CARD_COUNTER,
+	.counter_hertz = PB_CARD_COUNTER_HERTZ,
 	.lines = &pb_emulated_card_lines,
 	.engine_memory = &engine_memory,
 	.engines = engines,

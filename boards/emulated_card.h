@@ -3,8 +3,10 @@
  * @file
  * What the boards have in common whose card is emulated (qemu/): memory laid
  * out by qemu/mcu/layout.h, four reference engines, 4,096 queues. Such a board
- * lists boards/emulated_card.c in its board.cmake and defines PB_CARD_MEMORY
- * there: the address of card memory, as the CPU sees it.
+ * lists boards/emulated_card.c in its board.cmake and defines there, as the CPU
+ * sees them: PB_CARD_MEMORY, the address of card memory, and PB_CARD_COUNTER and
+ * PB_CARD_COUNTER_HERTZ, the register that times the trace and its rate. The
+ * machine opens that register to the program.
  */
 #ifndef PB_BOARDS_EMULATED_CARD_H
 #define PB_BOARDS_EMULATED_CARD_H

@@ -13,8 +13,8 @@
 #define CLINT         0x02000000u
 #define CLINT_BYTES   0x10000u
 #define CLINT_COMPARE 0x02004000u
-#define CLINT_TIME    0x0200bff8u
-#define TIME_HERTZ    10000000u
+#define CLINT_TIME    PB_CARD_COUNTER
+#define TIME_HERTZ    PB_CARD_COUNTER_HERTZ
 #define PLIC          0x0c000000u
 #define PLIC_BYTES    0x400000u
 

@@ -116,6 +116,7 @@ void pb_core_boot_publish(struct pb_firmware *firmware)
 	pb_shared_write32(&boot->magic, 0);
 	pb_shared_write32(&boot->fatal.valid, 0);
 	write_stage(firmware, PB_BOOT_STAGE_NONE);
+	pb_core_trace_clock(firmware);
 	/* Cleared after `valid`, so that a reader finds the record invalid before it changes. */
 	for (uint32_t i = 1; i < sizeof(boot->fatal) / sizeof(uint32_t); i++)
 		pb_shared_write32(&boot->fatal.valid + i, 0);

@@ -45,6 +45,12 @@ struct pb_firmware_config {
 	uint32_t telemetry_offset;
 	const struct pb_host_window *host; /**< host memory that the MCU and the engines reach; NULL: none */
 	const struct pb_outer_memory *outer; /**< card memory outside of the MCU's window; NULL: none */
+	/**
+	 * A register of the MCU that counts up, modulo 2^32, from its start: the time of the trace's records, read once for
+	 * each. NULL, with a rate of 0: they have the time of `clock`.
+	 */
+	const uint32_t *counter;
+	uint32_t counter_hertz; /**< its rate, 1,000,000 to 100,000,000: at most a microsecond a step */
 };
 
 /** What a queue takes of private memory. */

@@ -16,6 +16,7 @@ import linux_clients
 import linux_cost
 import linux_ends
 import linux_gl
+import linux_host
 import linux_links
 import linux_mesa
 from linux_machine import PATIENT, Card, Failure, Machine, end_all, ended
@@ -178,6 +179,11 @@ def run_gl(options, work, table):
     linux_gl.run_gl(sys.modules[__name__], options, work, table)
 
 
+def run_host(options, work, table):
+    """Machines whose memory the card reaches: linux_host.py."""
+    linux_host.run_host(sys.modules[__name__], options, work, table)
+
+
 def run_ends(options, work, table):
     """What ends this command ends its card and its machine: linux_ends.py."""
     linux_ends.run_ends(sys.modules[__name__], options, work, table)
@@ -190,7 +196,8 @@ def run_links(options, work, table):
 
 # Those that are part of every run.
 RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915,
-        "run_clients": run_clients, "run_links": run_links, "run_gl": run_gl, "run_ends": run_ends}
+        "run_host": run_host, "run_clients": run_clients, "run_links": run_links, "run_gl": run_gl,
+        "run_ends": run_ends}
 
 
 def run_in(work, name, table, run):
@@ -237,6 +244,8 @@ def main():
     parser.add_argument("--patchbay")
     parser.add_argument("--image")
     parser.add_argument("--board")
+    parser.add_argument("--host-board")
+    parser.add_argument("--host-image")
     parser.add_argument("--card-memory")
     parser.add_argument("--kernel")
     parser.add_argument("--initrd")

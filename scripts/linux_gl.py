@@ -16,14 +16,19 @@ CARD_MEMORY = "256M"
 # The tests of pbd-gl that are short, in the order in which they run.
 SHORT = ("the_engine_says_what_it_is", "a_triangle_reads_back", "transfers_go_both_ways", "fences_go_in_and_out",
          "wrong_arguments_are_refused", "a_wrong_stream_costs_its_file_alone", "a_renderer_may_rest",
-         "a_hang_costs_its_file_alone",
-         "resources_of_other_files_are_not_there", "a_resource_is_shown", "the_device_unbinds_while_files_draw",
+         "a_hang_costs_its_file_alone", "files_see_what_others_draw", "files_change_parts_of_a_picture",
+         "what_a_file_drew_outlives_it", "a_writer_that_fails_costs_no_reader", "what_cannot_be_shared_is_refused",
+         "a_name_shares_a_resource", "files_share_by_chance", "files_take_turns", "a_resource_is_shown",
+         "a_resource_of_another_file_is_shown", "the_device_unbinds_while_files_draw",
          "files_draw_when_the_firmware_is_back")
 PARAMETERS = "patchbay.virtgpu=1"
 # Programs that print sums of what they draw; each prints the same on virglrenderer's own server.
 SUMS = ("frames 20 10", "frames 100 2", "textures 16 256", "flood 20 10")
 # Frames of kmscube.
 FRAMES = 200
+# Programs that draw with OpenGL in a window of Weston's, and count their frames every five seconds.
+WINDOWS = (("simple_egl", "weston-simple-egl"), ("es2gears", "es2gears_wayland.x86_64-linux-gnu"))
+WINDOW_SECONDS = 20
 # A channel of a pixel of Weston's picture may differ by so much from the one that pixman draws: they round differently.
 ROUNDING = 1
 # Weston's picture has more colours than this.
@@ -115,6 +120,12 @@ def has(text):
     return lambda lines: None if any(text in line for line in lines) else f"no {text!r}"
 
 
+def frames(lines):
+    """A check: a program has counted frames that it has drawn."""
+    found = [re.match(r"(\d+) frames in", line) for line in lines]
+    return None if any(match and int(match[1]) > 0 for match in found) else "no frames"
+
+
 def sums(lines):
     """The sums of pictures among lines of output."""
     return [line for line in lines if line.startswith("picture")]
@@ -145,19 +156,36 @@ def colours(picture):
     return len({bytes(row[i:i + 3]) for row in picture[2] for i in range(0, len(row), 3)})
 
 
-def run_weston(guest, table):
-    """Weston's picture, drawn with OpenGL, beside the one that it draws with pixman. Returns how many channels differ."""
+def compare_weston(guest, table, name, ups, log):
+    """
+    A picture of Weston's, drawn with OpenGL, beside the one that it draws with pixman. Returns how many channels differ.
+
+    @param ups commands that start it; each gets the renderer's option @param log of the one whose renderer is checked
+    """
     start, pictures = time.monotonic(), []
-    for renderer, option in (("gl", ""), ("pixman", "--use-pixman")):
-        guest.run("weston_up " + option)
-        pictures.append(guest.picture("weston-" + renderer))
-        _, said = guest.run("cat /tmp/weston.log")
+    for renderer, option in (("gl", ""), ("pixman", " --use-pixman")):
+        for command in ups:
+            guest.run(command + option)
+        pictures.append(guest.picture(f"weston-{name}-{renderer}"))
+        _, said = guest.run("cat " + log)
         if (has("GL renderer: virgl")(said) is None) != (renderer == "gl"):
-            table.row("weston_draws_by_" + renderer, False, 0, said)
+            table.row(f"weston_{name}_draws_by_{renderer}", False, 0, said)
         guest.run("weston_down")
     most, count = difference(*pictures)
-    table.row("weston_shows_the_picture_of_pixman", most <= ROUNDING,
+    table.row(f"weston_{name}_shows_the_picture_of_pixman", most <= ROUNDING,
               int((time.monotonic() - start) * 1000), [f"{count} channels differ, by {most} at most"])
+    return count
+
+
+def run_weston(guest, table):
+    """Weston alone, Weston as a client of Weston, and clients that draw with OpenGL. Returns how many channels differ."""
+    count = compare_weston(guest, table, "alone", ("weston_up",), "/tmp/weston.log")
+    for name, size in (("in_a_window", "--width=640 --height=480"), ("on_weston", "--fullscreen")):
+        count += compare_weston(guest, table, name, ("outer_up", "nested_up " + size), "/tmp/nested.log")
+    guest.run("outer_up")
+    for name, program in WINDOWS:
+        guest.check(name + "_draws_in_a_window", f"timeout {WINDOW_SECONDS} {program} || true", frames)
+    guest.run("weston_down")
     return count
 
 

@@ -2,7 +2,6 @@
 """Programs in a virtual machine that reach the card without a driver of this project, for scripts/linux.py."""
 
 import array
-import copy
 import os
 import select
 import shlex
@@ -20,8 +19,6 @@ RINGS = 20
 
 # What each line of the page has, and each Machine.
 COMMON = ("-chardev", "socket,path=/tmp/card.sock,id=card", "-device", "ivshmem-doorbell,vectors=9,chardev=card")
-# The board whose card reaches all memory of a machine.
-WINDOW_BOARD = "qemu_virt_rv32"
 
 
 def documented(text, without="none"):
@@ -95,14 +92,11 @@ def run_plain(linux, options, work, table):
 
 def run_window(linux, options, work, table):
     """The page's machine whose memory is a file, which is host memory of the card."""
-    options = copy.copy(options)
-    options.image = options.image.replace(options.board, WINDOW_BOARD)
-    options.board = WINDOW_BOARD
     memory = os.path.join(work, "guest")
     with open(memory, "wb") as file:
         file.truncate(512 << 20)
     extra = [word.replace("/dev/shm/guest", memory) for word in documented("memory-backend-file")]
-    card = linux.Card(options, work, "window", extra=["--host-memory", "1=" + memory])
+    card = linux.Card(options, work, "window", host_memory=memory)
     try:
         machine = linux.Machine(options, card, "plain", guest="links.cpio", extra=extra)
         linux.serve(machine, card, options)

@@ -46,14 +46,16 @@ def ended(number, _):
 class Card:
     """An emulated card, with a socket for machines."""
 
-    def __init__(self, options, work, name, memory=None, engine=None, extra=()):
+    def __init__(self, options, work, name, memory=None, engine=None, host_memory=None):
         self.socket = os.path.join(work, name)
         self.log = open(self.socket + ".log", "w", encoding="utf-8")
-        command = [*ENDS_WITH_US, options.patchbay, "card", "--board", options.board, "--image", options.image,
+        board, image = (options.host_board, options.host_image) if host_memory else (options.board, options.image)
+        command = [*ENDS_WITH_US, options.patchbay, "card", "--board", board, "--image", image,
                    "--card-memory", memory or options.card_memory, "--socket", self.socket]
+        if host_memory:
+            command += ["--host-memory", "1=" + host_memory]
         if engine:
             command += ["--engine", engine]
-        command += extra
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
                                         start_new_session=True)
         RUNNING.append(self)

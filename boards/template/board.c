@@ -65,6 +65,9 @@ static const struct pb_firmware_config config = {
 	.board = "template",
 	.crash_offset = PB_CARD_CRASH_OFFSET,
 	.telemetry_offset = PB_CARD_TELEMETRY_OFFSET,
+	/* CHANGE: a register that counts up, 1 to 100 MHz: it times the trace. */
+	.counter = (const uint32_t *)PB_CORTEX_M_CYCLES,
+	.counter_hertz = CORE_HERTZ,
 };
 
 /* CHANGE: what drivers and core touch beside CODE and DATA; at most PB_REGIONS_MAX (hal/protect.h). */
@@ -111,6 +114,7 @@ const struct pb_firmware_config *pb_board_start(void)
 	pb_uart_cmsdk_start(&uart);
 	pb_cortex_m_interrupt_enable(UART0_RECEIVE_INTERRUPT);
 	pb_cortex_m_interrupt_enable(UART0_TRANSMIT_INTERRUPT);
+	pb_cortex_m_cycles_start();
 	pb_cortex_m_tick_start(PB_TICK_MICROSECONDS * (CORE_HERTZ / 1000000u));
 	return &config;
 }

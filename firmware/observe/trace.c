@@ -11,7 +11,18 @@ static const char schema[(SCHEMA_BYTES + 4u) & ~3u] = PB_TRACE_SCHEMA;
 
 void pb_core_trace_write(struct pb_firmware *firmware, uint32_t what, uint32_t first, uint32_t second)
 {
-	pb_core_trace_put(&firmware->trace, pb_core_clock(firmware), what, first, second);
+	pb_core_trace_put(&firmware->trace, PB_CORE_TRACE_NOW(firmware), what, first, second);
+}
+
+/** The description of the ring, in front of the records. Pre: the board has room for a trace. */
+static struct pb_trace_ring *ring_of(const struct pb_core_trace *trace)
+{
+	return &((struct pb_trace_ring *)(void *)trace->records)[-1];
+}
+
+PB_CORE_COLD void pb_core_trace_clock(struct pb_firmware *firmware)
+{
+	PB_CORE_TRACE(firmware, CLOCK, PB_TRACE_NONE, pb_core_clock(firmware), 0);
 }
 
 /** Sets the levels of all categories. @return false: one of them is not a level */
@@ -29,8 +40,7 @@ static bool set_levels(struct pb_core_trace *trace, uint32_t levels)
 	if (levels >> 4u * PB_TRACE_CATEGORY_COUNT != 0)
 		return false;
 	trace->enabled = enabled;
-	trace->levels = levels;
-	pb_shared_write32(&((struct pb_trace_ring *)(void *)trace->records)[-1].levels, levels);
+	pb_shared_write32(&ring_of(trace)->levels, levels);
 	return true;
 }
 
@@ -45,7 +55,8 @@ void pb_core_trace_handle(struct pb_firmware *firmware, const struct pb_core_que
 						pb_core_queue_priority(queue)));
 }
 
-void pb_core_trace_tick(struct pb_firmware *firmware)
+/** Writes HANDLE for the queues of the next slice of the table. */
+static PB_CORE_COLD void list_queues(struct pb_firmware *firmware)
 {
 	struct pb_core_trace *trace = &firmware->trace;
 
@@ -57,17 +68,31 @@ void pb_core_trace_tick(struct pb_firmware *firmware)
 	}
 }
 
+void pb_core_trace_tick(struct pb_firmware *firmware)
+{
+	const struct pb_core_trace *trace = &firmware->trace;
+
+	if (trace->records == NULL)
+		return;
+	pb_shared_write32(&ring_of(trace)->clock, PB_CORE_TRACE_NOW(firmware));
+	if (firmware->telemetry.ticks % PB_TRACE_CLOCK_TICKS == 0)
+		pb_core_trace_clock(firmware);
+	list_queues(firmware);
+}
+
 bool pb_core_trace_change(struct pb_firmware *firmware, uint32_t levels)
 {
 	struct pb_core_trace *trace = &firmware->trace;
-	const uint32_t before = trace->levels;
+	/* A host that writes there falsifies this record, and nothing else. */
+	const uint32_t before = pb_shared_read32(&ring_of(trace)->levels);
 
 	if (!set_levels(trace, levels))
 		return false;
 	if (PB_TRACE_LEVELS_LIFE(before | levels) != 0)
 		pb_core_trace_write(firmware, PB_TRACE_WHAT(PB_TRACE_LEVELS, PB_TRACE_NONE), levels, before);
+	pb_core_trace_clock(firmware);
 	trace->listed = 0;
-	pb_core_trace_tick(firmware);
+	list_queues(firmware);
 	return true;
 }
 
@@ -118,6 +143,8 @@ void pb_core_trace_init(struct pb_firmware *firmware)
 	pb_shared_write32(&ring->schema_offset, records + entries * (uint32_t)sizeof(struct pb_trace_record));
 	pb_shared_write32(&ring->schema_bytes, SCHEMA_BYTES);
 	write_schema((uint32_t *)(void *)(trace->records + entries * sizeof(struct pb_trace_record)));
+	trace->clock = config->counter != NULL ? config->counter : config->clock;
+	pb_shared_write32(&ring->clock_hertz, config->counter_hertz);
 	(void)set_levels(trace, PB_TRACE_LEVELS_DEFAULT);
 	pb_shared_release();
 	pb_shared_write32(&ring->magic, PB_TRACE_MAGIC);

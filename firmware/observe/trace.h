@@ -24,8 +24,8 @@ struct pb_core_trace {
 	uint32_t mask;    /**< of a record's place in the ring, in bytes */
 	uint8_t *
 		records; /**< shared, right behind their struct pb_trace_ring; NULL: the board has no room for them */
-	uint32_t levels; /**< PB_TRACE_LEVELS_*, as set last */
-	uint32_t listed; /**< the next queue to be listed; not below the table's count: no more */
+	const uint32_t *clock; /**< of the records: the board's counter, or the card's clock */
+	uint32_t listed;       /**< the next queue to be listed; not below the table's count: no more */
 };
 
 /** Bits of pb_core_trace.enabled, one for each category at each level. */
@@ -39,7 +39,9 @@ enum pb_core_trace_bit {
 /** Finds the board's room for the trace and continues behind what an earlier boot left. Without room nothing is enabled. */
 void pb_core_trace_init(struct pb_firmware *firmware);
 
-/** Writes one record, inline: for the records of each submission. Pre: something is enabled. @param clock the card's */
+/** The clock of a record that is written now. */
+#define PB_CORE_TRACE_NOW(firmware) pb_shared_read32((firmware)->trace.clock)
+/** Writes one record, inline: for the records of each submission. Pre: something is enabled. @param clock PB_CORE_TRACE_NOW */
 static inline void pb_core_trace_put(struct pb_core_trace *trace, uint32_t clock, uint32_t what,
 				     uint32_t first, uint32_t second)
 {
@@ -62,7 +64,12 @@ void pb_core_trace_handle(struct pb_firmware *firmware, const struct pb_core_que
  * Pre: the board has room for a trace. @return false: one of the levels is not a level
  */
 bool pb_core_trace_change(struct pb_firmware *firmware, uint32_t levels);
-/** Writes HANDLE for the queues of the next slice of the table, at each tick. At most PB_SLICE_LISTED records. */
+/** Writes CLOCK, if its level is enabled: where the records' clock begins, and where a reader asks for it. */
+void pb_core_trace_clock(struct pb_firmware *firmware);
+/**
+ * Publishes the records' clock, writes CLOCK when it is due, and HANDLE for the queues of the next slice of the table. At
+ * each tick. At most PB_SLICE_LISTED + 1 records.
+ */
 void pb_core_trace_tick(struct pb_firmware *firmware);
 
 /** A queue's index, where a record has it. @param queues the table of all queues */
@@ -97,7 +104,7 @@ static inline uint32_t pb_core_trace_queue(const struct pb_core_queue *queues,
 #define PB_CORE_TRACE_HOT(firmware, name, queue, first, second)                                              \
 	do {                                                                                                 \
 		if (((firmware)->trace.enabled & PB_CORE_TRACE_BIT_##name) != 0)                             \
-			pb_core_trace_put(&(firmware)->trace, pb_core_clock(firmware),                       \
+			pb_core_trace_put(&(firmware)->trace, PB_CORE_TRACE_NOW(firmware),                   \
 					  pb_core_trace_queue((firmware)->table.queues, queue) +             \
 						  PB_TRACE_##name,                                           \
 					  first, second);                                                    \

@@ -3,7 +3,8 @@
  * @file
  * The parts of an M-profile core that every board shares: vectors, start-up,
  * faults, tick. References: Armv7-M Architecture Reference Manual, B1.5
- * (exceptions), B3.2 (system control), B3.3 (SysTick), B3.4 (NVIC), B3.5 (MPU).
+ * (exceptions), B3.2 (system control), B3.3 (SysTick), B3.4 (NVIC), B3.5 (MPU),
+ * C1.8 (DWT).
  * Armv8-M Mainline has all of this in its Secure state, in which it starts; its
  * manual, B3.21 (stack limit checks).
  */
@@ -72,6 +73,10 @@ void pb_cortex_m_protect(const struct pb_region *regions, uint32_t count);
 void pb_cortex_m_tick_start(uint32_t cycles);
 /** Returns the core cycles since the last tick, less than those of a tick. */
 uint32_t pb_cortex_m_tick_cycles(void);
+/** The core's counter of cycles (DWT_CYCCNT), for a board's `counter`. A core without it reads as 0. */
+#define PB_CORTEX_M_CYCLES 0xe0001004u
+/** Starts that counter. Called by the board, once. */
+void pb_cortex_m_cycles_start(void);
 /** Enables an external interrupt. @param number from 0, exception 16 */
 void pb_cortex_m_interrupt_enable(uint32_t number);
 

@@ -38,6 +38,11 @@ void pb_hal_fault(void)
 #define SYSTICK_VALUE   0xe000e018u
 #define NVIC_SET_ENABLE 0xe000e100u
 
+#define DEBUG_CONTROL      0xe000edfcu /* DEMCR */
+#define DEBUG_TRACE_ENABLE (1u << 24)  /* TRCENA: the DWT has its clock */
+#define DWT_CONTROL        0xe0001000u
+#define DWT_CYCLES_ENABLE  1u
+
 void pb_cortex_m_tick_start(uint32_t cycles)
 {
 	pb_mmio_write32(SYSTICK_RELOAD, cycles - 1u);
@@ -49,6 +54,12 @@ void pb_cortex_m_tick_start(uint32_t cycles)
 uint32_t pb_cortex_m_tick_cycles(void)
 {
 	return pb_mmio_read32(SYSTICK_RELOAD) - pb_mmio_read32(SYSTICK_VALUE);
+}
+
+void pb_cortex_m_cycles_start(void)
+{
+	pb_mmio_write32(DEBUG_CONTROL, pb_mmio_read32(DEBUG_CONTROL) | DEBUG_TRACE_ENABLE);
+	pb_mmio_write32(DWT_CONTROL, pb_mmio_read32(DWT_CONTROL) | DWT_CYCLES_ENABLE);
 }
 
 void pb_cortex_m_interrupt_enable(uint32_t number)

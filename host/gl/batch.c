@@ -81,6 +81,7 @@ static void locate_page(struct pb_gl_batch *batch, struct pb_gl_resource *resour
 
 	if (writes)
 		batch->memory.allocations[entry].flags |= PB_ALLOCATION_WRITE;
+	resource->written = resource->written || writes;
 	locate(batch, entry, writes ? PB_GL_FORMAT_PAGE_WRITE : PB_GL_FORMAT_PAGE, 0, word);
 }
 

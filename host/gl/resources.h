@@ -31,6 +31,7 @@ struct pb_gl_resource {
 	uint64_t memory_bytes; /**< its size */
 	bool reached;          /**< mark of a search for dropped resources; the caller's */
 	bool shown;            /**< the program has read it behind a wait; the caller's */
+	bool written; /**< a batch that was closed may write it, since the caller set this to false; the caller's (host/gl/batch.h) */
 };
 
 /** The table. Only the functions below write it, but for the memory that its caller fills in. */

@@ -57,12 +57,18 @@ struct drm_patchbay_info {
 	__u64 vram_used;
 	/** @evictions: out: objects moved out of card memory so far */
 	__u64 evictions;
+	/** @host_bytes: out: addresses for objects in host memory; 0: none */
+	__u64 host_bytes;
+	/** @host_used: out: bytes of @host_bytes that objects have */
+	__u64 host_used;
 	/** @build: out: version and board of the firmware, with a final 0 */
 	char build[40];
 };
 
 /** The object may be the target of a submission with PATCHBAY_SUBMIT_PATCH. */
 #define PATCHBAY_GEM_PATCHABLE 0x1
+/** The object prefers host memory, if the card reaches any: the CPU is at it often. */
+#define PATCHBAY_GEM_HOST 0x2
 
 /** struct drm_patchbay_gem_create - creates an object, whose contents are 0 */
 struct drm_patchbay_gem_create {
@@ -78,6 +84,8 @@ struct drm_patchbay_gem_create {
 #define PATCHBAY_PLACE_NONE 0
 #define PATCHBAY_PLACE_VRAM 1
 #define PATCHBAY_PLACE_SYSTEM 2
+/** As SYSTEM, and mapped where the engines see it. */
+#define PATCHBAY_PLACE_HOST 3
 
 /** The contents were lost with the card; they are 0 now. Reported once. */
 #define PATCHBAY_GEM_LOST 0x1
@@ -96,7 +104,7 @@ struct drm_patchbay_gem_info {
 	__u64 size;
 	/** @offset: out: for mmap() of the device file */
 	__u64 offset;
-	/** @address: out: where the engines see the object now; 0: not in VRAM */
+	/** @address: out: where the engines see the object now; 0: nowhere */
 	__u64 address;
 };
 

@@ -116,6 +116,7 @@ static int pbd_blit_make(struct pbd_submit *submit, const struct pbd_blit *blit)
 {
 	struct pbd_job *job = submit->job;
 	int ret = pbd_blit_list(submit, blit);
+	u32 i;
 
 	if (ret == 0)
 		ret = pbd_blit_translate(submit, blit);
@@ -124,7 +125,11 @@ static int pbd_blit_make(struct pbd_submit *submit, const struct pbd_blit *blit)
 	if (ret != 0)
 		return ret;
 	job->fence = pbd_fence_alloc(job->queue);
-	return job->fence ? pbd_with_room(submit, pbd_blit_try) : -ENOMEM;
+	ret = job->fence ? pbd_with_room(submit, pbd_blit_try) : -ENOMEM;
+	/* The contents may still be on their way to where the objects are. They move no more. */
+	for (i = 0; ret == 0 && i < job->object_count; i++)
+		dma_resv_wait_timeout(job->objects[i]->resv, DMA_RESV_USAGE_KERNEL, false, MAX_SCHEDULE_TIMEOUT);
+	return ret;
 }
 
 /*

@@ -21,11 +21,11 @@
 /* Addresses of the OS and of the engines differ, so that each mistake shows. */
 #define PBD_SYSTEM_OS 0x10000000ull
 #define PBD_SYSTEM_GPU 0x110000000ull
-static const u64 pbd_region_os[PBD_REGIONS] = { 0x4000000000ull, 0x8000000000ull };
-static const u64 pbd_region_gpu[PBD_REGIONS] = { 0x200000000ull, 0x300000000ull };
+static const u64 pbd_region_os[PBD_VRAM_REGIONS] = { 0x4000000000ull, 0x8000000000ull };
+static const u64 pbd_region_gpu[PBD_VRAM_REGIONS] = { 0x200000000ull, 0x300000000ull };
 /* With i915's uAPI an address has 32 bits. */
-static const u64 pbd_region_gpu_i915[PBD_REGIONS] = { 0x10000000ull, 0x80000000ull };
-static const u32 pbd_region_id[PBD_REGIONS] = { PBD_SEGMENT_WINDOW, PBD_SEGMENT_OUTER };
+static const u64 pbd_region_gpu_i915[PBD_VRAM_REGIONS] = { 0x10000000ull, 0x80000000ull };
+static const u32 pbd_region_id[PBD_VRAM_REGIONS] = { PBD_SEGMENT_WINDOW, PBD_SEGMENT_OUTER };
 
 /* The watchdog's period while submissions are unfinished, and otherwise. */
 #define PBD_WATCH_MS 200
@@ -203,7 +203,10 @@ static int pbd_segments_make(struct pbd_device *dev)
 	pbd_region_make(dev, 0, window);
 	outer = pbd_outer_mb != 0 ? (u32)min_t(u64, (u64)pbd_outer_mb << 20, outer) : outer / 2;
 	pbd_region_make(dev, 1, outer);
-	return dev->regions[0].present ? 0 : -ENOSPC;
+	if (!dev->regions[0].present)
+		return -ENOSPC;
+	pbd_host_make(dev);
+	return 0;
 }
 
 /* Attaches to the firmware. Pre: nothing of an earlier attachment is in use; the caller holds `card` for writing. */
@@ -234,6 +237,7 @@ int pbd_card_attach(struct pbd_device *dev, unsigned int timeout_ms)
 	dev->state = PBD_UP;
 	dev->clock_busy = false;
 	spin_unlock_irqrestore(&dev->state_lock, flags);
+	pbd_host_attached(dev);
 	return 0;
 }
 
@@ -257,10 +261,10 @@ void pbd_card_forget(struct pbd_device *dev)
 void pbd_card_detach(struct pbd_device *dev)
 {
 	unsigned long flags;
-	bool up;
+	bool up, left = true;
 
 	spin_lock_irqsave(&dev->state_lock, flags);
-	up = dev->state == PBD_UP;
+	up = dev->state == PBD_UP || dev->leaving;
 	dev->removed = true;
 	spin_unlock_irqrestore(&dev->state_lock, flags);
 	cancel_delayed_work_sync(&dev->watch);
@@ -272,10 +276,11 @@ void pbd_card_detach(struct pbd_device *dev)
 	if (up) {
 		mutex_lock(&dev->commands);
 		WRITE_ONCE(dev->abort, false);
-		(void)pb_channel_detach(&dev->channel);
+		left = pb_channel_detach(&dev->channel) == PB_ERROR_OK;
 		mutex_unlock(&dev->commands);
 	}
 	pbd_card_forget(dev);
+	pbd_host_end(dev, left);
 	up_write(&dev->card);
 }
 

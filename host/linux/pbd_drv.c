@@ -37,6 +37,9 @@ MODULE_PARM_DESC(vram_mb, "MiB of the card's window for objects (default 0: half
 unsigned int pbd_outer_mb;
 module_param_named(outer_mb, pbd_outer_mb, uint, 0400);
 MODULE_PARM_DESC(outer_mb, "MiB of the card's memory outside of the window for objects (default 0: half of it)");
+bool pbd_host_memory = true;
+module_param_named(host_memory, pbd_host_memory, bool, 0400);
+MODULE_PARM_DESC(host_memory, "let the card reach this machine's memory, where it can (default yes)");
 bool pbd_i915;
 module_param_named(i915, pbd_i915, bool, 0400);
 MODULE_PARM_DESC(i915, "present the part of i915's uAPI that Mesa needs, instead of the driver's own");
@@ -65,7 +68,7 @@ static int pbd_info_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 	info->restarts = READ_ONCE(dev->restarts);
 	strscpy(info->build, dev->info.build, sizeof(info->build));
 	mutex_lock(&dev->vram);
-	for (i = 0; i < PBD_REGIONS; i++) {
+	for (i = 0; i < PBD_VRAM_REGIONS; i++) {
 		if (!dev->regions[i].present)
 			continue;
 		info->vram_bytes += dev->regions[i].segment.request.size;
@@ -73,6 +76,10 @@ static int pbd_info_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 	}
 	if (dev->regions[0].present)
 		info->patchable_bytes = dev->regions[0].segment.request.size;
+	if (dev->regions[PBD_REGION_HOST].present) {
+		info->host_bytes = dev->regions[PBD_REGION_HOST].segment.request.size;
+		info->host_used = dev->regions[PBD_REGION_HOST].used;
+	}
 	info->evictions = dev->evictions;
 	mutex_unlock(&dev->vram);
 	return 0;
@@ -211,6 +218,7 @@ static int pbd_init(struct pbd_device *dev)
 	INIT_DELAYED_WORK(&dev->watch, pbd_card_watch_work);
 	INIT_DELAYED_WORK(&dev->attach, pbd_card_attach_work);
 	pbd_arenas_init(dev);
+	pbd_host_init(&dev->host);
 	pbd_card_init(dev);
 	/* Fences depend on the first and on the watchdog, so memory that is short must not stop them. */
 	dev->push_wq = alloc_workqueue("patchbay-push", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);

@@ -9,6 +9,7 @@
  *   card       read: the firmware's objects stay; write: they are made anew
  *   commands   one control command at a time
  *   resv       of an object: its placement
+ *   host.lock  one move by the engine at a time gets its place in their queue
  *   vram       the allocators of VRAM and the list of objects in it
  *   state      spinlock, interrupts off: submissions, events, end of the card
  *   fence, library locks: spinlocks that take no other
@@ -37,6 +38,7 @@
 #include "patchbay/residency.h"
 #include "patchbay_drm.h"
 #include "pbd_gem.h"
+#include "pbd_host.h"
 #include "pbd_kms.h"
 
 /* Bytes of one command buffer; descriptors of a ring; submissions of a queue that may be unfinished. */
@@ -71,7 +73,12 @@
 #define PBD_SEGMENT_WINDOW 1u
 #define PBD_SEGMENT_OUTER 2u
 #define PBD_SEGMENT_VIRT 3u
-#define PBD_REGIONS 2u
+#define PBD_SEGMENT_HOST 4u
+#define PBD_SEGMENT_APERTURE 5u
+/* Regions: the MCU's window, what lies outside of it, and an aperture over host memory. */
+#define PBD_REGION_HOST 2u
+#define PBD_REGIONS 3u
+#define PBD_VRAM_REGIONS 2u
 /* Bytes of the GL engine's capability sets. */
 #define PBD_CAPS1_BYTES 308u
 #define PBD_CAPS2_BYTES 1376u
@@ -182,7 +189,8 @@ struct pbd_device {
 	spinlock_t state_lock;
 	enum pbd_state state;
 	bool removed;
-	bool asleep;            /* nothing enters a ring */
+	bool leaving;           /* the firmware is alive, and has not been told yet that the device is removed */
+	bool asleep;            /* nothing but moves enters a ring */
 	u32 epoch;              /* of the firmware's objects, from 1 */
 	struct list_head queues; /* struct pbd_queue.link */
 	struct list_head done;   /* struct pbd_job.link, whose fences have ended */
@@ -196,6 +204,7 @@ struct pbd_device {
 	struct list_head lru;    /* struct pbd_bo.lru: objects in VRAM, least recently used first */
 	struct list_head claims; /* struct pbd_bo.claim: objects that leave VRAM for the holder of `claim` */
 	u64 evictions;
+	struct pbd_host host;
 	struct list_head paged;  /* struct pbd_bo.paged: objects that have pages, longest first */
 	unsigned long paged_pages, purgeable_pages; /* of them */
 
@@ -341,5 +350,6 @@ extern bool pbd_i915;
 extern unsigned int pbd_card_timeout_ms;
 extern unsigned int pbd_vram_mb;
 extern unsigned int pbd_outer_mb;
+extern bool pbd_host_memory;
 
 #endif

@@ -66,9 +66,27 @@ void pbd_claims_end(struct pbd_device *dev)
 
 /* ---- who leaves for whom ---- */
 
+/* Brings the contents from VRAM to pages, unless they are not needed. Pre: resv; the object is idle. */
+static int pbd_bo_move_out(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room)
+{
+	int ret;
+
+	if (bo->purgeable) {
+		pbd_bo_unmap(dev, bo);
+		pbd_bo_drop_pages(bo);
+		bo->purged = true;
+		return 0;
+	}
+	ret = pbd_bo_get_pages(bo);
+	if (ret != 0)
+		return ret;
+	pbd_bo_unmap(dev, bo);
+	return pbd_bo_move(dev, bo, PBD_MOVE_OUT, room);
+}
+
 /*
- * Moves an object out of VRAM. Pre: resv is held.
- * @return -EAGAIN: it is busy; `room` says what to do
+ * Takes an object's room in a region: its contents are in pages of the system then, or on their way. Pre: resv is held.
+ * @return -EAGAIN: it is busy, or too much is being moved; `room` says what to do
  */
 int pbd_bo_evict(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room)
 {
@@ -80,17 +98,14 @@ int pbd_bo_evict(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *roo
 		return -EBUSY;
 	if (!dma_resv_test_signaled(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP))
 		return pbd_claim(dev, bo, room);
-	ret = bo->purgeable ? 0 : pbd_bo_get_pages(bo);
-	if (ret != 0)
-		return ret;
-	pbd_bo_unmap(dev, bo);
-	if (bo->purgeable)
-		bo->purged = true;
-	else
-		pbd_bo_copy(bo, pbd_bo_bytes(dev, bo), false);
+	if (pbd_bo_in_vram(bo)) {
+		ret = pbd_bo_move_out(dev, bo, room);
+		if (ret != 0)
+			return ret;
+	}
 	mutex_lock(&dev->vram);
+	dev->evictions += pbd_bo_in_vram(bo);
 	pbd_bo_leave(bo);
-	dev->evictions++;
 	mutex_unlock(&dev->vram);
 	return 0;
 }
@@ -169,26 +184,39 @@ static int pbd_bo_enter_evicting(struct pbd_device *dev, struct pbd_bo *bo, unsi
 	}
 }
 
+/* Where an object may lie, the best place first. @return how many places */
+static unsigned int pbd_bo_choices(struct pbd_device *dev, const struct pbd_bo *bo, unsigned int *choices)
+{
+	bool host = dev->regions[PBD_REGION_HOST].present && !(bo->flags & PBD_BO_VRAM);
+	unsigned int count = 0;
+
+	if (host && (bo->flags & PATCHBAY_GEM_HOST))
+		choices[count++] = PBD_REGION_HOST;
+	if (dev->regions[1].present && !(bo->flags & PATCHBAY_GEM_PATCHABLE))
+		choices[count++] = 1;
+	choices[count++] = 0;
+	if (host && !(bo->flags & PATCHBAY_GEM_HOST))
+		choices[count++] = PBD_REGION_HOST;
+	return count;
+}
+
 /*
- * Takes room for an object where it may lie: outside of the window first, unless it is to be patched. Idle objects leave
- * first, then those that will soon be idle.
+ * Takes room for an object where it may lie: outside of the window first, unless it is to be patched; in host memory
+ * first if it prefers that, else before a busy object would have to leave VRAM. Idle objects leave first, then those that
+ * will soon be idle.
  */
 static int pbd_bo_find_room(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room)
 {
-	bool outer = !(bo->flags & PATCHBAY_GEM_PATCHABLE) && dev->regions[1].present;
+	unsigned int choices[PBD_REGIONS], count = pbd_bo_choices(dev, bo, choices), i;
 	enum pbd_patience patience;
 	int ret = -ENOSPC;
 
-	if (outer)
-		ret = pbd_bo_enter(dev, bo, 1);
-	if (ret == -ENOSPC)
-		ret = pbd_bo_enter(dev, bo, 0);
-	for (patience = PBD_IDLE; ret == -ENOSPC && room && patience < PBD_PATIENCES; patience++) {
-		if (outer)
-			ret = pbd_bo_enter_evicting(dev, bo, 1, patience, room);
-		if (ret == -ENOSPC)
-			ret = pbd_bo_enter_evicting(dev, bo, 0, patience, room);
-	}
+	for (i = 0; ret == -ENOSPC && i < count; i++)
+		if (i == 0 || choices[i] != PBD_REGION_HOST)
+			ret = pbd_bo_enter(dev, bo, choices[i]);
+	for (patience = PBD_IDLE; ret == -ENOSPC && room && patience < PBD_PATIENCES; patience++)
+		for (i = 0; ret == -ENOSPC && i < count; i++)
+			ret = pbd_bo_enter_evicting(dev, bo, choices[i], patience, room);
 	return ret;
 }
 
@@ -209,8 +237,28 @@ static int pbd_bo_find_room_soon(struct pbd_device *dev, struct pbd_bo *bo, stru
 	}
 }
 
+/* Brings the contents to the room that the object has got. Pre: resv. */
+static int pbd_bo_move_in(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room)
+{
+	int ret;
+
+	if (!pbd_bo_in_vram(bo)) {
+		ret = pbd_bo_get_pages(bo);
+		return ret != 0 ? ret : pbd_bo_move(dev, bo, PBD_MOVE_MAP, room);
+	}
+	/* What another object left in VRAM is not for this one. */
+	if (!bo->pages)
+		return pbd_bo_move(dev, bo, PBD_MOVE_CLEAR, room);
+	pbd_bo_unmap(dev, bo);
+	ret = pbd_bo_move(dev, bo, PBD_MOVE_IN, room);
+	/* The engine takes them from the pages later: pbd_move_ended(). */
+	if (ret == 0 && !bo->move)
+		pbd_bo_drop_pages(bo);
+	return ret;
+}
+
 /*
- * Moves an object into VRAM. Pre: resv is held.
+ * Moves an object into VRAM, or maps its pages for the engines. Pre: resv is held.
  * @room: others leave for it; NULL: only if there is room
  * @return -EAGAIN: objects of others are busy. Without locks, wait for `room->busy` and come again, or take `claim` first
  */
@@ -222,22 +270,30 @@ int pbd_bo_place(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *roo
 		return 0;
 	if (bo->kmaps)
 		return -EBUSY;
+	if (pbd_host_is_unsure(dev, bo))
+		return -ENOSPC;
+	if (bo->move && dma_fence_is_signaled(bo->move))
+		(void)pbd_bo_settle(bo, false);
 	/* What is in swap is read first: that may fail. */
 	ret = bo->stored ? pbd_bo_get_pages(bo) : 0;
+	do {
+		if (ret == 0 || ret == -EOPNOTSUPP)
+			ret = pbd_bo_find_room_soon(dev, bo, room);
+		if (ret != 0)
+			return ret;
+		ret = pbd_bo_move_in(dev, bo, room);
+		if (ret != 0) {
+			mutex_lock(&dev->vram);
+			pbd_bo_leave(bo);
+			mutex_unlock(&dev->vram);
+		}
+		/* The engines do not reach a page of it. */
+		if (ret == -EOPNOTSUPP)
+			bo->flags |= PBD_BO_VRAM;
+	} while (ret == -EOPNOTSUPP);
 	if (ret == 0)
-		ret = pbd_bo_find_room_soon(dev, bo, room);
-	if (ret != 0)
-		return ret;
-	if (bo->pages) {
-		pbd_bo_unmap(dev, bo);
-		pbd_bo_copy(bo, pbd_bo_bytes(dev, bo), true);
-		pbd_bo_drop_pages(bo);
-	} else {
-		/* What another object left there is not for this one. */
-		memset(pbd_bo_bytes(dev, bo), 0, bo->base.size);
-	}
-	bo->touched = true;
-	return 0;
+		bo->touched = true;
+	return ret;
 }
 
 /* Waits without a lock until the object that is in the way is idle. @return -EBUSY: not before `end`, in jiffies */
@@ -247,6 +303,14 @@ int pbd_room_wait(struct pbd_room *room, unsigned long end)
 	long left = (long)(end - jiffies);
 
 	room->busy = NULL;
+	if (room->move) {
+		if (left > 0)
+			left = dma_fence_wait_timeout(room->move, true, left);
+		dma_fence_put(room->move);
+		room->move = NULL;
+		if (left <= 0 && !bo)
+			return left == -ERESTARTSYS ? -ERESTARTSYS : -EBUSY;
+	}
 	if (!bo)
 		return 0;
 	if (left > 0)

@@ -122,6 +122,8 @@ static void pbd_job_end(struct pbd_job *job)
 	int result = job->result ? job->result : pbd_result(job->error);
 
 	if (result != 0) {
+		if (job->paging && dev->state == PBD_UP)
+			dev->host.failed = true;
 		queue->errors++;
 		if (queue->error_value == 0) {
 			queue->error_value = job->value;
@@ -279,6 +281,8 @@ void pbd_end_all(struct pbd_device *dev, int result)
 	spin_lock_irqsave(&dev->state_lock, flags);
 	if (dev->state == PBD_UP)
 		(void)pbd_retire_locked(dev);
+	/* The firmware is to be told when the device goes, so that it stops what engines do. */
+	dev->leaving |= dev->state == PBD_UP && dev->removed;
 	dev->state = PBD_DOWN;
 	WRITE_ONCE(dev->abort, true);
 	list_for_each_entry_safe(queue, other, &dev->queues, link) {
@@ -313,6 +317,8 @@ static void pbd_job_free(struct kref *refs)
 	kvfree(job->entries);
 	kvfree(job->locations);
 	kvfree(job->words);
+	if (job->paging)
+		__free_pages(job->paging, job->paging_order);
 	for (i = 0; i < job->listed_count; i++)
 		if (job->listed[i])
 			drm_gem_object_put(job->listed[i]);
@@ -338,10 +344,21 @@ void pbd_clean_work(struct work_struct *work)
 	struct pbd_device *dev = container_of(work, struct pbd_device, clean);
 	struct pbd_job *job, *next;
 	LIST_HEAD(done);
+	bool kept;
 
 	spin_lock_irq(&dev->state_lock);
 	list_splice_init(&dev->done, &done);
 	spin_unlock_irq(&dev->state_lock);
-	list_for_each_entry_safe(job, next, &done, link)
+	list_for_each_entry_safe(job, next, &done, link) {
+		spin_lock_irq(&dev->state_lock);
+		kept = pbd_host_keeps(dev, job);
+		spin_unlock_irq(&dev->state_lock);
+		if (kept)
+			continue;
+		if (job->paging)
+			pbd_move_ended(job);
 		pbd_job_put(job);
+	}
+	if (READ_ONCE(dev->host.failed))
+		pbd_card_lost(dev, -EIO, "a move failed");
 }

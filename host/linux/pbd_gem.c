@@ -29,15 +29,21 @@ static vm_fault_t pbd_bo_fault(struct vm_fault *vmf)
 		drm_dev_exit(idx);
 		return VM_FAULT_NOPAGE;
 	}
-	ret = bo->pages ? 0 : pbd_bo_place(dev, bo, NULL);
+	ret = pbd_bo_settle(bo, true);
+	if (ret == 0 && !bo->region && !bo->pages)
+		ret = bo->flags & PATCHBAY_GEM_HOST ? -ENOSPC : pbd_bo_place(dev, bo, NULL);
+	if (ret == 0)
+		ret = pbd_bo_settle(bo, true);
 	if (ret == -ENOSPC) {
 		ret = pbd_bo_get_pages(bo);
 		bo->touched = true;
 	}
 	if (ret == -ENOMEM)
 		fault = VM_FAULT_OOM;
+	if (ret == -ERESTARTSYS)
+		fault = VM_FAULT_NOPAGE;
 	if (ret == 0) {
-		pfn = bo->region ? (unsigned long)((dev->memory_start + bo->region->segment.memory_offset +
+		pfn = pbd_bo_in_vram(bo) ? (unsigned long)((dev->memory_start + bo->region->segment.memory_offset +
 						    bo->node.start) >> PAGE_SHIFT) + page :
 				   page_to_pfn(bo->pages[page]);
 		fault = vmf_insert_pfn(vma, vmf->address, pfn);
@@ -75,6 +81,7 @@ static void pbd_bo_free(struct drm_gem_object *object)
 	pbd_bo_leave(bo);
 	mutex_unlock(&dev->vram);
 	pbd_bo_let_pages(bo);
+	dma_fence_put(bo->move);
 	if (bo->user_mm)
 		mmdrop(bo->user_mm);
 	drm_gem_object_release(object);
@@ -145,7 +152,7 @@ int pbd_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 {
 	struct drm_patchbay_gem_create *args = data;
 
-	if (args->flags & ~PATCHBAY_GEM_PATCHABLE)
+	if (args->flags & ~(PATCHBAY_GEM_PATCHABLE | PATCHBAY_GEM_HOST))
 		return -EINVAL;
 	return pbd_bo_create_handle(pbd_device(drm), file, &args->size, args->flags, &args->handle);
 }
@@ -181,7 +188,8 @@ int pbd_gem_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file
 	if (ret == 0) {
 		args->flags = bo->lost ? PATCHBAY_GEM_LOST : 0;
 		bo->lost = false;
-		args->place = bo->region ? PATCHBAY_PLACE_VRAM :
+		args->place = pbd_bo_in_vram(bo) ? PATCHBAY_PLACE_VRAM :
+			      bo->region ? PATCHBAY_PLACE_HOST :
 			      bo->stored ? PATCHBAY_PLACE_SYSTEM :
 					   PATCHBAY_PLACE_NONE;
 		args->address = bo->region ? pbd_bo_gpu_address(bo) : 0;

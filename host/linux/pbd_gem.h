@@ -10,16 +10,20 @@
 
 struct pbd_device;
 
-/* A part of VRAM: a segment of the firmware. */
+/* A part of VRAM, or addresses of host memory: a segment of the firmware. */
 struct pbd_region {
 	struct pb_segment segment;
+	bool host;         /* an aperture: objects in it have pages of the system */
 	struct drm_mm mm;  /* bytes from the segment's start; under vram */
 	bool present;      /* under vram */
 	u64 used;          /* bytes; under vram */
 	u32 slept_offset;  /* of the segment in card memory, when the machine went to sleep */
 };
 
-/* An object: memory that lies in VRAM, in pages of the system, or nowhere yet. */
+/* Flag of an object of the driver's own, beside those of the uAPI: it lies in VRAM or is of no use. */
+#define PBD_BO_VRAM 0x80000000u
+
+/* An object: memory that lies in VRAM, in pages of the system, mapped for the engines or not, or nowhere yet. */
 struct pbd_bo {
 	struct drm_gem_object base;
 	u32 flags;
@@ -33,6 +37,9 @@ struct pbd_bo {
 	bool lost;
 	bool purgeable; /* its user can do without the contents */
 	bool purged;    /* which have been thrown away since */
+	struct dma_fence *move; /* of the last move by the engine; NULL: the contents are where the object is */
+	bool moving_out;        /* until that, the pages do not have them */
+	u32 reached;            /* epoch of the device in which engines last could reach the pages */
 	bool touched; /* has had contents */
 	u32 pins;
 	u32 kmaps; /* mappings of the kernel's own */
@@ -51,12 +58,18 @@ struct pbd_room {
 	bool alone;          /* the caller waits for `busy` without claiming it: it may come too late again and again */
 	struct pbd_bo *busy; /* what to wait for, with a reference; NULL: nothing, but `claim` is needed */
 	struct ww_acquire_ctx *ticket; /* of the reservations that the caller has */
+	struct dma_fence *move; /* of a move that has to end first, with a reference */
 	bool held;           /* an object was passed over, since another thread has its reservation for a moment */
 };
 
 static inline struct pbd_bo *pbd_bo(struct drm_gem_object *object)
 {
 	return container_of(object, struct pbd_bo, base);
+}
+
+static inline bool pbd_bo_in_vram(const struct pbd_bo *bo)
+{
+	return bo->region && !bo->region->host;
 }
 
 /* pbd_gem.c: how objects are made, mapped and freed */
@@ -76,6 +89,7 @@ void pbd_bo_unmap(struct pbd_device *dev, struct pbd_bo *bo);
 int pbd_bo_get_pages(struct pbd_bo *bo);
 void pbd_bo_let_pages(struct pbd_bo *bo);
 void pbd_bo_drop_pages(struct pbd_bo *bo);
+void pbd_bo_clear_pages(struct pbd_bo *bo);
 void pbd_bo_copy(struct pbd_bo *bo, u8 *vram, bool to_vram);
 void pbd_bo_leave(struct pbd_bo *bo);
 int pbd_bo_enter(struct pbd_device *dev, struct pbd_bo *bo, unsigned int index);

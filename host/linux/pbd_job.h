@@ -53,6 +53,9 @@ struct pbd_job {
 	bool filled;              /* the space has the lists; the pusher's */
 	bool filling, ended;      /* the pusher is at it; it has ended in the meantime. Under state */
 
+	struct page *paging; /* a paging buffer, in memory of the machine; NULL: the submission is none */
+	unsigned int paging_order;
+
 	struct drm_gem_object **listed;  /* of each list entry; NULL: none */
 	struct drm_gem_object **objects; /* each once */
 	bool *writes;                    /* of each of `objects` */

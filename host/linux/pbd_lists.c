@@ -185,7 +185,8 @@ bool pbd_job_take_space(struct pbd_job *job)
 	unsigned int index = pbd_job_arena(job);
 	struct pbd_arena *arena = &dev->arenas[index];
 
-	if (drm_mm_node_allocated(&job->space))
+	/* A paging buffer is a list of no kind. */
+	if (job->paging || drm_mm_node_allocated(&job->space))
 		return true;
 	first = pbd_hungry(arena);
 	if (pbd_has_part(job) || (first && first != queue) ||

@@ -83,7 +83,7 @@ static int pbd_scanout_take(struct pbd_device *dev, struct pbd_plane_state *stat
 		*whole = pbd_bo(shown->scanout)->lost || READ_ONCE(dev->kms.stale);
 		return 0;
 	}
-	state->scanout = pbd_bo_create(dev, (u64)state->pitch * state->height, 0);
+	state->scanout = pbd_bo_create(dev, (u64)state->pitch * state->height, PBD_BO_VRAM);
 	if (IS_ERR(state->scanout)) {
 		int ret = PTR_ERR(state->scanout);
 

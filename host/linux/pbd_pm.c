@@ -28,14 +28,15 @@ static int pbd_bo_save(struct pbd_device *dev, struct pbd_bo *bo)
 
 	dma_resv_lock(bo->base.resv, NULL);
 	ret = pbd_bo_get_pages(bo);
-	if (ret == 0) {
+	/* What lies in host memory is in pages already. */
+	if (ret == 0 && pbd_bo_in_vram(bo)) {
 		pbd_bo_unmap(dev, bo);
 		pbd_bo_copy(bo, pbd_bo_bytes(dev, bo), false);
-		if (!pbd_bo_has_place(bo)) {
-			mutex_lock(&dev->vram);
-			pbd_bo_leave(bo);
-			mutex_unlock(&dev->vram);
-		}
+	}
+	if (ret == 0 && !pbd_bo_has_place(bo)) {
+		mutex_lock(&dev->vram);
+		pbd_bo_leave(bo);
+		mutex_unlock(&dev->vram);
 	}
 	dma_resv_unlock(bo->base.resv);
 	return ret;
@@ -49,7 +50,10 @@ static int pbd_bo_restore(struct pbd_device *dev, struct pbd_bo *bo)
 	int ret = region->present && !(bo->kmaps && moved) ? 0 : -ENOSPC;
 
 	dma_resv_lock(bo->base.resv, NULL);
-	if (ret == 0 && bo->pages) {
+	if (ret == 0 && region->host) {
+		ret = pbd_bo_move(dev, bo, PBD_MOVE_MAP, NULL);
+		(void)pbd_bo_settle(bo, false);
+	} else if (ret == 0 && bo->pages) {
 		pbd_bo_copy(bo, pbd_bo_bytes(dev, bo), true);
 		pbd_bo_drop_pages(bo);
 	}
@@ -103,12 +107,13 @@ static bool pbd_rings_are_empty(struct pbd_device *dev)
 
 	spin_lock_irq(&dev->state_lock);
 	list_for_each_entry(queue, &dev->queues, link)
-		empty &= list_empty(&queue->running) && !queue->pushing;
+		empty &= list_empty(&queue->running) && !queue->pushing &&
+			 (queue != dev->host.queue || list_empty(&queue->pending));
 	spin_unlock_irq(&dev->state_lock);
 	return empty;
 }
 
-/* Lets nothing more into the rings, and waits for what is in them: the engine's work alone, or the watchdog ends it. */
+/* Lets nothing but moves into the rings any more, and waits for what is in them: the engine's work alone, or the watchdog ends it. */
 static int pbd_drain(struct pbd_device *dev)
 {
 	spin_lock_irq(&dev->state_lock);
@@ -245,8 +250,10 @@ static int pbd_queue_resume(struct pbd_queue *queue)
 		return 0;
 	ret = pbd_queue_make(queue);
 	/* Nothing but the worker that pushes changes the list, and it is told to when all is ready. */
-	list_for_each_entry(job, &queue->pending, link)
+	list_for_each_entry(job, &queue->pending, link) {
 		job->descriptor.context = queue->context;
+		job->epoch = dev->epoch;
+	}
 	return ret;
 }
 

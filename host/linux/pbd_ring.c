@@ -98,7 +98,8 @@ static struct pbd_job *pbd_next(struct pbd_queue *queue)
 {
 	struct pbd_job *job = list_first_entry_or_null(&queue->pending, struct pbd_job, link);
 
-	if (!job || queue->dev->state != PBD_UP || queue->dev->asleep || atomic_read(&job->waiting) != 0)
+	if (!job || queue->dev->state != PBD_UP || (queue->dev->asleep && !job->paging) ||
+	    atomic_read(&job->waiting) != 0)
 		return NULL;
 	if (pbd_job_blocked(job)) {
 		queue->account->blocked = true;

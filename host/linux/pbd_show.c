@@ -114,8 +114,8 @@ static void pbd_show_engines(struct seq_file *m, struct pbd_device *dev, struct 
 	}
 }
 
-/* Bytes of a file's objects: in VRAM, and in pages of the system. An object of several files counts in each. */
-static void pbd_count_objects(struct drm_file *drm_file, u64 *vram, u64 *pages)
+/* Bytes of a file's objects: in VRAM, in host memory, in other pages of the system. What several files share, counts in each. */
+static void pbd_count_objects(struct drm_file *drm_file, u64 *vram, u64 *host, u64 *pages)
 {
 	struct drm_gem_object *object;
 	int handle;
@@ -123,10 +123,11 @@ static void pbd_count_objects(struct drm_file *drm_file, u64 *vram, u64 *pages)
 	spin_lock(&drm_file->table_lock);
 	idr_for_each_entry(&drm_file->object_idr, object, handle) {
 		struct pbd_bo *bo = pbd_bo(object);
-
 		/* It may move at this moment: then it counts where it was or will be. */
-		if (READ_ONCE(bo->region))
-			*vram += object->size;
+		const struct pbd_region *region = READ_ONCE(bo->region);
+
+		if (region)
+			*(region->host ? host : vram) += object->size;
 		else if (READ_ONCE(bo->pages))
 			*pages += object->size;
 	}
@@ -138,14 +139,15 @@ void pbd_show_fdinfo(struct seq_file *m, struct file *f)
 	struct drm_file *drm_file = f->private_data;
 	struct pbd_file *file = drm_file->driver_priv;
 	struct pbd_device *dev = file->dev;
-	u64 vram = 0, pages = 0;
+	u64 vram = 0, host = 0, pages = 0;
 
-	pbd_count_objects(drm_file, &vram, &pages);
+	pbd_count_objects(drm_file, &vram, &host, &pages);
 	seq_printf(m, "drm-driver:\t%s\n", dev->drm.driver->name);
 	seq_printf(m, "drm-pdev:\t%s\n", pci_name(dev->pdev));
 	seq_printf(m, "drm-client-id:\t%llu\n", file->account->id);
 	pbd_show_engines(m, dev, file->account);
 	seq_printf(m, "drm-memory-vram:\t%llu KiB\n", vram >> 10);
+	seq_printf(m, "drm-memory-host:\t%llu KiB\n", host >> 10);
 	seq_printf(m, "drm-memory-system:\t%llu KiB\n", pages >> 10);
 }
 
@@ -254,13 +256,13 @@ static int pbd_debugfs_queues(struct seq_file *m, void *data)
 
 static int pbd_debugfs_memory(struct seq_file *m, void *data)
 {
-	static const char *const names[PBD_REGIONS] = { "window", "outer" };
+	static const char *const names[PBD_REGIONS] = { "window", "outer", "host" };
 	struct drm_info_node *node = m->private;
 	struct pbd_device *dev = pbd_device(node->minor->dev);
 	struct drm_mm_node *space;
 	struct pbd_bo *bo;
 	u64 used = 0;
-	u32 i, objects = 0, pinned = 0;
+	u32 i, objects = 0, mapped = 0, pinned = 0;
 
 	mutex_lock(&dev->vram);
 	for (i = 0; i < PBD_REGIONS; i++)
@@ -269,10 +271,13 @@ static int pbd_debugfs_memory(struct seq_file *m, void *data)
 				   dev->regions[i].segment.request.size, dev->regions[i].used,
 				   dev->regions[i].segment.request.gpu_base);
 	list_for_each_entry(bo, &dev->lru, lru) {
-		objects++;
+		objects += pbd_bo_in_vram(bo);
+		mapped += !pbd_bo_in_vram(bo);
 		pinned += bo->pins != 0;
 	}
-	seq_printf(m, "objects: vram=%u pinned=%u evictions=%llu\n", objects, pinned, dev->evictions);
+	seq_printf(m, "objects: vram=%u host=%u pinned=%u evictions=%llu\n", objects, mapped, pinned, dev->evictions);
+	seq_printf(m, "moved: engine=%lld cpu=%lld\n", atomic64_read(&dev->host.engine_bytes),
+		   atomic64_read(&dev->host.cpu_bytes));
 	seq_printf(m, "pages: held=%lu purgeable=%lu purged=%lld swapped=%lld\n", dev->paged_pages,
 		   dev->purgeable_pages, atomic64_read(&dev->purged_pages), atomic64_read(&dev->swapped_pages));
 	mutex_unlock(&dev->vram);

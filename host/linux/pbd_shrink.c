@@ -116,10 +116,10 @@ static unsigned long pbd_shrink_count(struct shrinker *shrinker, struct shrink_c
 	return pages ?: SHRINK_EMPTY;
 }
 
-static bool pbd_may_shrink(const struct pbd_bo *bo, enum pbd_shrink how)
+static bool pbd_may_shrink(struct pbd_device *dev, const struct pbd_bo *bo, enum pbd_shrink how)
 {
 	return bo->pages && !bo->region && !bo->pins && !bo->kmaps && (how == PBD_SWAP || bo->purgeable) &&
-	       dma_resv_test_signaled(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP);
+	       dma_resv_test_signaled(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP) && !pbd_host_is_unsure(dev, bo);
 }
 
 /* Returns the object that has had pages for longest, among those that may give them; with its reservation and a reference. */
@@ -131,7 +131,7 @@ static struct pbd_bo *pbd_shrink_next(struct pbd_device *dev, enum pbd_shrink ho
 	list_for_each_entry(bo, &dev->paged, paged) {
 		if (!dma_resv_trylock(bo->base.resv))
 			continue;
-		if (pbd_may_shrink(bo, how) && kref_get_unless_zero(&bo->base.refcount)) {
+		if (pbd_may_shrink(dev, bo, how) && kref_get_unless_zero(&bo->base.refcount)) {
 			found = bo;
 			break;
 		}

@@ -132,13 +132,14 @@ int pbd_add_object_fences(struct pbd_submit *submit)
 	u32 i;
 	int ret = 0;
 
-	if (submit->args->flags & PATCHBAY_SUBMIT_EXPLICIT)
-		return 0;
 	for (i = 0; ret == 0 && i < job->object_count; i++) {
+		enum dma_resv_usage usage = submit->args->flags & PATCHBAY_SUBMIT_EXPLICIT ?
+						    DMA_RESV_USAGE_KERNEL :
+						    dma_resv_usage_rw(job->writes[i]);
 		struct dma_resv_iter cursor;
 		struct dma_fence *fence;
 
-		dma_resv_for_each_fence(&cursor, job->objects[i]->resv, dma_resv_usage_rw(job->writes[i]), fence) {
+		dma_resv_for_each_fence(&cursor, job->objects[i]->resv, usage, fence) {
 			if (ret == 0)
 				ret = pbd_add_fence(job, fence);
 		}

@@ -4,7 +4,8 @@
  * (<drm/virtgpu_drm.h>) instead of its own, so that an unmodified Mesa draws through the firmware and the card's GL
  * engine. A file that draws has a client of host/gl: a context, two queues, and so a renderer of its own at the card.
  *
- * Locks, outer ones first, before those of pbd_drv.h but for `card`: lock of a client, card (read), commands, resv.
+ * Locks, outer ones first, before those of pbd_drv.h but for `card`: lock of a client, card (read), lock of a resource's
+ * copies, commands, resv. No task holds the locks of two clients.
  */
 #ifndef PBD_VIRTGPU_H
 #define PBD_VIRTGPU_H
@@ -58,15 +59,30 @@ struct pbd_virt_fence {
 	u64 value; /* of the client's queue */
 };
 
+/* A resource in a file: its contents at the renderer of the file's client. */
+struct pbd_virt_copy {
+	struct list_head link;
+	struct pbd_virt *virt;
+	u32 handles; /* of the file */
+	u64 version; /* of the contents */
+};
+
 /* A resource: memory of the guest, and its contents at the renderer of each client that has a handle of it. */
 struct pbd_virt_bo {
 	struct drm_gem_shmem_object base;
 	u32 number; /* by which streams name it */
 	u32 template_words[PB_GL_TEMPLATE_WORDS];
 	struct iosys_map map;          /* of the memory, as long as the object exists */
-	struct pbd_virt *home;         /* the client that made it */
-	u32 handles;                   /* of the home's file; under its lock */
 	struct drm_gem_object *shadow; /* what the display reads */
+	bool shared;                   /* a second file had a handle of it, now or once */
+
+	struct mutex lock;
+	/* Under lock. */
+	struct list_head copies; /* struct pbd_virt_copy.link */
+	u64 version;             /* of the newest contents: 1 when it is made */
+	struct pbd_virt *writer; /* whose copy has them; NULL: none, they are staged or lost */
+	void *staged;            /* contents on their way from copy to copy, rows in order; NULL: never any */
+	u64 staged_version;      /* 0: nothing of use */
 };
 
 static inline struct pbd_virt_bo *pbd_virt_bo(struct drm_gem_object *object)
@@ -87,7 +103,8 @@ void pbd_virt_put(struct pbd_virt *virt);
 int pbd_virt_enter(struct pbd_virt *virt);
 int pbd_virt_leave(struct pbd_virt *virt);
 void pbd_virt_end(struct pbd_virt *virt);
-void pbd_virt_drop(struct pbd_virt *virt, struct pbd_virt_bo *bo);
+bool pbd_virt_enter_last(struct pbd_virt *virt);
+void pbd_virt_leave_last(struct pbd_virt *virt, bool works);
 
 /* pbd_virtgpu_fence.c */
 struct pbd_virt_fence *pbd_virt_fence_alloc(struct pbd_virt *virt);
@@ -103,6 +120,14 @@ int pbd_virt_map_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_
 int pbd_virt_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file);
 int pbd_virt_to_host_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file);
 int pbd_virt_from_host_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file);
+
+/* pbd_virtgpu_share.c */
+int pbd_virt_copy_open(struct pbd_virt_bo *bo, struct pbd_virt *virt);
+void pbd_virt_copy_close(struct pbd_virt_bo *bo, struct pbd_virt *virt);
+int pbd_virt_fetch(struct pbd_virt_bo *bo, struct pbd_virt *virt);
+void pbd_virt_refresh(struct pbd_virt_bo *bo, struct pbd_virt *virt);
+void pbd_virt_note_written(struct pbd_virt_bo *bo, struct pbd_virt *virt);
+struct pbd_virt *pbd_virt_writer(struct pbd_virt_bo *bo);
 
 /* pbd_virtgpu_exec.c */
 int pbd_virt_exec_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file);

@@ -348,16 +348,26 @@ int pbd_virt_leave(struct pbd_virt *virt)
 	return ret;
 }
 
-/* Takes one handle of a resource from the client; with the last one, the resource. */
-void pbd_virt_drop(struct pbd_virt *virt, struct pbd_virt_bo *bo)
+/*
+ * Begins what is done for a file whether its client works or not, such as closing a handle. @return whether calls of
+ * host/gl are possible. pbd_virt_leave_last() ends it
+ */
+bool pbd_virt_enter_last(struct pbd_virt *virt)
 {
+	bool works;
+
 	mutex_lock(&virt->lock);
 	down_read(&virt->dev->card);
-	if (--bo->handles == 0 && virt->ready && pbd_virt_is_attached(virt) && !virt->client->failure.what) {
+	works = virt->ready && pbd_virt_is_attached(virt) && !virt->client->failure.what;
+	if (works)
 		pbd_virt_call(virt);
-		(void)pb_gl_client_drop(virt->client, bo->number);
+	return works;
+}
+
+void pbd_virt_leave_last(struct pbd_virt *virt, bool works)
+{
+	if (works)
 		pbd_virt_called(virt);
-	}
 	up_read(&virt->dev->card);
 	mutex_unlock(&virt->lock);
 }

@@ -86,12 +86,26 @@ static int pbd_virt_exec_reserved(struct pbd_virt_exec *exec)
 	return 0;
 }
 
+/* Brings what other files have written to the objects where it can be taken from. */
+static int pbd_virt_exec_fetch(const struct pbd_virt_exec *exec)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; ret == 0 && i < exec->object_count; i++)
+		ret = pbd_virt_fetch(pbd_virt_bo(exec->objects[i]), exec->virt);
+	return ret;
+}
+
 static int pbd_virt_exec_submit(struct pbd_virt_exec *exec)
 {
 	int ret = pbd_virt_enter(exec->virt);
+	u32 i;
 
 	if (ret != 0)
 		return ret;
+	for (i = 0; i < exec->object_count; i++)
+		pbd_virt_refresh(pbd_virt_bo(exec->objects[i]), exec->virt);
 	if (exec->object_count != 0)
 		ret = drm_gem_lock_reservations(exec->objects, (int)exec->object_count, &exec->ticket);
 	if (ret == 0) {
@@ -99,6 +113,8 @@ static int pbd_virt_exec_submit(struct pbd_virt_exec *exec)
 		if (exec->object_count != 0)
 			drm_gem_unlock_reservations(exec->objects, (int)exec->object_count, &exec->ticket);
 	}
+	for (i = 0; i < exec->object_count; i++)
+		pbd_virt_note_written(pbd_virt_bo(exec->objects[i]), exec->virt);
 	return pbd_virt_leave(exec->virt) ?: ret;
 }
 
@@ -149,6 +165,8 @@ int pbd_virt_exec_ioctl(struct drm_device *drm, void *data, struct drm_file *drm
 	ret = pbd_virt_exec_in_fence(&exec);
 	if (ret == 0)
 		ret = pbd_virt_exec_copy(&exec, drm_file);
+	if (ret == 0)
+		ret = pbd_virt_exec_fetch(&exec);
 	if (ret == 0)
 		ret = pbd_virt_exec_submit(&exec);
 	if (ret == 0)

@@ -33,41 +33,14 @@ static struct pbd_virt_bo *pbd_virt_look_up(struct drm_file *drm_file, u32 handl
 
 /* ---- resources ---- */
 
-/* Gives the file's client the resource, when the file gets its first handle of it. */
 static int pbd_virt_bo_open(struct drm_gem_object *object, struct drm_file *drm_file)
 {
-	struct pbd_virt_bo *bo = pbd_virt_bo(object);
-	struct pbd_virt *virt = pbd_virt_of(drm_file);
-	struct pb_gl_resource *resource;
-	int ret;
-
-	/* Contents are with the renderer of the file that has made it, and with no other one. */
-	if (bo->home != virt)
-		return -EOPNOTSUPP;
-	ret = pbd_virt_enter(virt);
-	if (ret != 0)
-		return ret;
-	if (bo->handles++ == 0) {
-		if (virt->client->resources.free == 0) {
-			bo->handles--;
-			(void)pbd_virt_leave(virt);
-			return -ENOMEM;
-		}
-		resource = pb_gl_client_create(virt->client, bo->number, bo->template_words);
-		if (resource) {
-			resource->memory = bo->map.vaddr;
-			resource->memory_bytes = object->size;
-		}
-	}
-	return pbd_virt_leave(virt);
+	return pbd_virt_copy_open(pbd_virt_bo(object), pbd_virt_of(drm_file));
 }
 
 static void pbd_virt_bo_close(struct drm_gem_object *object, struct drm_file *drm_file)
 {
-	struct pbd_virt_bo *bo = pbd_virt_bo(object);
-
-	if (bo->home == pbd_virt_of(drm_file))
-		pbd_virt_drop(bo->home, bo);
+	pbd_virt_copy_close(pbd_virt_bo(object), pbd_virt_of(drm_file));
 }
 
 static void pbd_virt_bo_free(struct drm_gem_object *object)
@@ -78,8 +51,8 @@ static void pbd_virt_bo_free(struct drm_gem_object *object)
 		drm_gem_object_put(bo->shadow);
 	if (!iosys_map_is_null(&bo->map))
 		drm_gem_shmem_vunmap(&bo->base, &bo->map);
-	if (bo->home)
-		pbd_virt_put(bo->home);
+	kvfree(bo->staged);
+	mutex_destroy(&bo->lock);
 	drm_gem_shmem_free(&bo->base);
 }
 
@@ -104,11 +77,13 @@ struct drm_gem_object *pbd_virt_gem_create(struct drm_device *drm, size_t size)
 	if (!bo)
 		return ERR_PTR(-ENOMEM);
 	bo->base.base.funcs = &pbd_virt_funcs;
+	mutex_init(&bo->lock);
+	INIT_LIST_HEAD(&bo->copies);
 	return &bo->base.base;
 }
 
 /* Makes a resource with memory that stays mapped. */
-static struct pbd_virt_bo *pbd_virt_bo_create(struct pbd_device *dev, struct pbd_virt *virt, size_t bytes)
+static struct pbd_virt_bo *pbd_virt_bo_create(struct pbd_device *dev, size_t bytes)
 {
 	struct drm_gem_shmem_object *shmem = drm_gem_shmem_create(&dev->drm, bytes);
 	struct pbd_virt_bo *bo;
@@ -117,8 +92,6 @@ static struct pbd_virt_bo *pbd_virt_bo_create(struct pbd_device *dev, struct pbd
 	if (IS_ERR(shmem))
 		return ERR_CAST(shmem);
 	bo = container_of(shmem, struct pbd_virt_bo, base);
-	kref_get(&virt->refs);
-	bo->home = virt;
 	do {
 		bo->number = (u32)atomic_inc_return(&dev->virt.numbers);
 	} while (bo->number == 0);
@@ -150,7 +123,7 @@ int pbd_virt_create_ioctl(struct drm_device *drm, void *data, struct drm_file *d
 
 	if (args->size > PBD_VIRT_BO_BYTES_MAX)
 		return -EINVAL;
-	bo = pbd_virt_bo_create(pbd_device(drm), pbd_virt_of(drm_file), max_t(size_t, args->size, PAGE_SIZE));
+	bo = pbd_virt_bo_create(pbd_device(drm), max_t(size_t, args->size, PAGE_SIZE));
 	if (IS_ERR(bo))
 		return PTR_ERR(bo);
 	memcpy(bo->template_words, template_words, sizeof(template_words));
@@ -225,13 +198,17 @@ static int pbd_virt_transfer(struct drm_file *drm_file, u32 handle, const struct
 	request->template_words = bo->template_words;
 	request->available = bo->base.base.size;
 	memcpy(request->box, box, sizeof(request->box));
-	ret = pb_gl_transfer_plan(request, &transfer, &why) ? pbd_virt_enter(virt) : -EINVAL;
+	ret = pb_gl_transfer_plan(request, &transfer, &why) ? pbd_virt_fetch(bo, virt) : -EINVAL;
+	if (ret == 0)
+		ret = pbd_virt_enter(virt);
 	if (ret == 0) {
+		pbd_virt_refresh(bo, virt);
 		resource = pb_gl_resources_find(&virt->client->resources, bo->number);
 		if (!resource)
 			ret = -ENOENT;
 		else if (pb_gl_client_transfer(virt->client, resource, request, to_resource, bo->map.vaddr))
 			(void)pb_gl_client_flush(virt->client);
+		pbd_virt_note_written(bo, virt);
 		ret = pbd_virt_leave(virt) ?: ret;
 	}
 	drm_gem_object_put(&bo->base.base);
@@ -266,18 +243,19 @@ int pbd_virt_from_host_ioctl(struct drm_device *drm, void *data, struct drm_file
 
 /* ---- the display ---- */
 
-/* Reads the picture from the renderer into the shadow. Pre: the client is the caller's, the shadow is there. */
-static int pbd_virt_read_picture(struct pbd_virt_bo *bo, const struct pb_gl_transfer_request *request)
+/* Reads the picture from a client's renderer into the shadow. Pre: the client is the caller's, the shadow is there. */
+static int pbd_virt_read_picture(struct pbd_virt_bo *bo, struct pbd_virt *virt,
+				 const struct pb_gl_transfer_request *request)
 {
-	struct pbd_device *dev = bo->home->dev;
-	struct pb_gl_resource *resource = pb_gl_resources_find(&bo->home->client->resources, bo->number);
+	struct pbd_device *dev = virt->dev;
+	struct pb_gl_resource *resource = pb_gl_resources_find(&virt->client->resources, bo->number);
 	struct pbd_bo *shadow = pbd_bo(bo->shadow);
 	int ret = pbd_bo_lock_placed(dev, shadow);
 
 	if (ret != 0)
 		return ret;
 	if (resource)
-		(void)pb_gl_client_transfer(bo->home->client, resource, request, false,
+		(void)pb_gl_client_transfer(virt->client, resource, request, false,
 					    dev->memory + pbd_bo_memory_offset(shadow));
 	dma_resv_unlock(bo->shadow->resv);
 	return 0;
@@ -285,7 +263,7 @@ static int pbd_virt_read_picture(struct pbd_virt_bo *bo, const struct pb_gl_tran
 
 /*
  * Returns the object that a blit of the framebuffer reads: for a resource, a copy of its picture in VRAM, which lives as
- * long as the resource. A client that has failed shows its last picture.
+ * long as the resource. A client that has failed, or has closed its last handle, shows its last picture.
  */
 struct drm_gem_object *pbd_virt_picture(struct drm_framebuffer *fb)
 {
@@ -293,6 +271,7 @@ struct drm_gem_object *pbd_virt_picture(struct drm_framebuffer *fb)
 	struct pbd_virt_bo *bo;
 	struct pb_gl_transfer_request request = {};
 	struct pb_gl_transfer transfer;
+	struct pbd_virt *virt;
 	const char *why;
 	int ret;
 
@@ -309,17 +288,21 @@ struct drm_gem_object *pbd_virt_picture(struct drm_framebuffer *fb)
 	if (!pb_gl_transfer_plan(&request, &transfer, &why) || transfer.block_bytes != fb->format->cpp[0])
 		return ERR_PTR(-EINVAL);
 	if (!READ_ONCE(bo->shadow)) {
-		struct drm_gem_object *shadow = pbd_bo_create(bo->home->dev, object->size, 0);
+		struct drm_gem_object *shadow = pbd_bo_create(pbd_device(object->dev), object->size, 0);
 
 		if (IS_ERR(shadow))
 			return shadow;
 		if (cmpxchg(&bo->shadow, NULL, shadow))
 			drm_gem_object_put(shadow);
 	}
-	ret = pbd_virt_enter(bo->home);
+	virt = pbd_virt_writer(bo);
+	if (!virt)
+		return bo->shadow;
+	ret = pbd_virt_enter(virt);
 	if (ret == 0) {
-		ret = pbd_virt_read_picture(bo, &request);
-		(void)pbd_virt_leave(bo->home);
+		ret = pbd_virt_read_picture(bo, virt, &request);
+		(void)pbd_virt_leave(virt);
 	}
+	pbd_virt_put(virt);
 	return ret == 0 || ret == -EIO || ret == -ENODEV ? bo->shadow : ERR_PTR(ret);
 }

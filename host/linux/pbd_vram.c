@@ -83,6 +83,14 @@ void pbd_bo_drop_pages(struct pbd_bo *bo)
 	bo->stored = false;
 }
 
+void pbd_bo_clear_pages(struct pbd_bo *bo)
+{
+	unsigned long i;
+
+	for (i = 0; bo->pages && i < bo->base.size >> PAGE_SHIFT; i++)
+		clear_highpage(bo->pages[i]);
+}
+
 /* Copies all of the object between its pages and VRAM. */
 void pbd_bo_copy(struct pbd_bo *bo, u8 *vram, bool to_vram)
 {
@@ -140,10 +148,21 @@ void pbd_bo_used(struct pbd_device *dev, struct pbd_bo *bo)
 	mutex_unlock(&dev->vram);
 }
 
-/* Takes the placement of all objects in VRAM, whose contents are lost with the card. */
+/* The contents are lost; also the pages that they were moved from, at which engines may still be. Pre: resv. */
+static void pbd_bo_forget(struct pbd_device *dev, struct pbd_bo *bo)
+{
+	if (pbd_host_is_unsure(dev, bo))
+		pbd_bo_clear_pages(bo);
+	else
+		pbd_bo_drop_pages(bo);
+	bo->lost = true;
+}
+
+/* Takes the placement of all objects, whose contents are lost with the card if they were in VRAM. */
 void pbd_vram_lost(struct pbd_device *dev)
 {
 	unsigned int i;
+	bool lost;
 
 	mutex_lock(&dev->vram);
 	for (i = 0; i < PBD_REGIONS; i++)
@@ -160,10 +179,13 @@ void pbd_vram_lost(struct pbd_device *dev)
 		dma_resv_lock(bo->base.resv, NULL);
 		pbd_bo_unmap(dev, bo);
 		mutex_lock(&dev->vram);
-		if (bo->region)
-			bo->lost = true;
+		lost = pbd_bo_in_vram(bo);
 		pbd_bo_leave(bo);
 		mutex_unlock(&dev->vram);
+		/* What is mapped for the engines is in memory of the machine. */
+		if (lost)
+			pbd_bo_forget(dev, bo);
+		(void)pbd_bo_settle(bo, false);
 		dma_resv_unlock(bo->base.resv);
 		drm_gem_object_put(&bo->base);
 		mutex_lock(&dev->vram);

@@ -3,9 +3,6 @@
 
 #include <stdlib.h>
 
-#include "hal/shared.h"
-#include "patchbay/abi/boot.h"
-
 const char *pb_ddi_name(uint32_t function)
 {
 #define NAME(name, number, text) [PB_DDI_##name] = (text),
@@ -13,13 +10,6 @@ const char *pb_ddi_name(uint32_t function)
 #undef NAME
 
 	return names[function < sizeof(names) / sizeof(names[0]) ? function : 0];
-}
-
-static uint32_t clock_of(const struct pb_link *link)
-{
-	const struct pb_boot_block *boot = (const void *)(link->memory + PB_BOOT_OFFSET);
-
-	return pb_shared_read32(&boot->clock);
 }
 
 /** Makes room for one more call. @return false: out of memory */
@@ -42,8 +32,8 @@ size_t pb_ddi_began(struct pb_ddi_record *record, enum pb_ddi_function function,
 	record->incomplete = record->incomplete || !grow(record);
 	if (record->incomplete)
 		return record->count;
-	record->calls[record->count] =
-		(struct pb_ddi_call){.clock = clock_of(record->link), .function = function, .node = node};
+	record->calls[record->count] = (struct pb_ddi_call){
+		.host_us = record->link->ops->now(record->link), .function = function, .node = node};
 	return record->count++;
 }
 

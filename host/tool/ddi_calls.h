@@ -2,7 +2,7 @@
 /**
  * @file
  * A record of the DDI calls of a WDDM kernel, for timelines: each call with its
- * time on the card's clock, which also stands in the records of the firmware.
+ * time on the clock of the host's link.
  */
 #ifndef PB_HOST_TOOL_DDI_CALLS_H
 #define PB_HOST_TOOL_DDI_CALLS_H
@@ -48,9 +48,9 @@ enum pb_ddi_names {
 	PB_DDI_NAMES_PREEMPTION = 2, /**< PreemptionFenceId */
 };
 
-/** One call. A trace file holds it as it is: six words. */
+/** One call. */
 struct pb_ddi_call {
-	uint32_t clock;    /**< the card's clock when the call began, microseconds modulo 2^32 */
+	uint64_t host_us;  /**< the clock of the link when the call began, in microseconds */
 	uint32_t function; /**< enum pb_ddi_function */
 	uint32_t node;     /**< NodeOrdinal, or PB_DDI_NONE */
 	uint32_t names;    /**< enum pb_ddi_names */
@@ -60,10 +60,10 @@ struct pb_ddi_call {
 
 /** Calls in the order in which they began. */
 struct pb_ddi_record {
-	const struct pb_link *link; /**< whose card has the clock */
-	struct pb_ddi_call *calls;  /**< heap memory; freed by pb_ddi_record_free() */
-	size_t count;               /**< number of calls */
-	bool incomplete;            /**< the host was out of memory: calls are missing */
+	struct pb_link *link;      /**< to the card; has the clock */
+	struct pb_ddi_call *calls; /**< heap memory; freed by pb_ddi_record_free() */
+	size_t count;              /**< number of calls */
+	bool incomplete;           /**< the host was out of memory: calls are missing */
 };
 
 /** Returns the name of a function; "?": an unknown one. */

@@ -10,6 +10,8 @@ add_custom_command(
 pb_library(pb_ddi_calls SOURCES ${CMAKE_CURRENT_LIST_DIR}/ddi_calls.c LINKS pb_host)
 pb_library(pb_trace
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/trace_anchor.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_clock.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_export.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_file.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_keep.c

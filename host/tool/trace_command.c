@@ -13,6 +13,7 @@
 #include "host/tool/memory_file.h"
 #include "host/tool/open_card.h"
 #include "host/tool/seconds.h"
+#include "host/tool/trace_anchor.h"
 #include "host/tool/trace_export.h"
 #include "host/tool/trace_perfetto.h"
 #include "host/tool/trace_record.h"
@@ -232,8 +233,9 @@ static void print_anchor(const struct pb_trace_anchor *anchor)
 
 	if (gmtime_r(&seconds, &parts) != NULL)
 		(void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
-	printf("%6" PRIu64 ".%06u  the host's clock: %s.%06uZ\n", anchor->time / 1000000u,
-	       (unsigned)(anchor->time % 1000000u), text, (unsigned)(anchor->nanoseconds / 1000u % 1000000u));
+	printf("%6" PRIu64 ".%06u  the host's clock: %s.%06uZ, at most %u us late\n", anchor->time / 1000000u,
+	       (unsigned)(anchor->time % 1000000u), text, (unsigned)(anchor->nanoseconds / 1000u % 1000000u),
+	       (unsigned)anchor->error_us);
 }
 
 static int decode_command(int argc, char **argv)
@@ -249,6 +251,7 @@ static int decode_command(int argc, char **argv)
 	struct arguments arguments = {0};
 	struct pb_trace_data data;
 	size_t anchor = 0;
+	int64_t drift;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	if (arguments.file == NULL) {
@@ -265,6 +268,9 @@ static int decode_command(int argc, char **argv)
 	}
 	for (; anchor < data.anchor_count; anchor++)
 		print_anchor(&data.anchors[anchor]);
+	if (pb_trace_drift(&data, &drift))
+		printf("       ...  the host's clock drifts by %+.3f parts in a million\n",
+		       (double)drift / 1000.0);
 	if (data.lost != 0)
 		printf("       ...  %" PRIu64 " records were lost\n", data.lost);
 	pb_trace_data_free(&data);

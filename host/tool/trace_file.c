@@ -6,10 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char magic[8] = "PBTRACE1";
+#include "host/tool/trace_anchor.h"
+
+static const char magic[8] = "PBTRACE2";
+static const char former_magic[8] = "PBTRACE1";
 
 /** Words of a DDI call. */
-#define CALL_WORDS ((uint32_t)(sizeof(struct pb_ddi_call) / sizeof(uint32_t)))
+#define CALL_WORDS 7u
+/** Words of an anchor, and of one in an older file. */
+#define ANCHOR_WORDS        6u
+#define FORMER_ANCHOR_WORDS 3u
 
 /* ---- writing ---- */
 
@@ -30,10 +36,11 @@ static bool write_words(FILE *file, enum pb_trace_piece kind, const uint32_t *wo
 	return write_piece(file, kind, little, count * (uint32_t)sizeof(uint32_t));
 }
 
-bool pb_trace_file_begin(FILE *file, const char *schema)
+bool pb_trace_file_begin(FILE *file, const char *schema, uint32_t hertz)
 {
 	return fwrite(magic, sizeof(magic), 1, file) == 1 &&
-	       write_piece(file, PB_TRACE_PIECE_SCHEMA, schema, (uint32_t)strlen(schema));
+	       write_piece(file, PB_TRACE_PIECE_SCHEMA, schema, (uint32_t)strlen(schema)) &&
+	       write_words(file, PB_TRACE_PIECE_RATE, &hertz, 1);
 }
 
 bool pb_trace_file_records(FILE *file, const struct pb_trace_record *records, uint32_t count)
@@ -56,18 +63,22 @@ bool pb_trace_file_lost(FILE *file, uint32_t count)
 	return write_words(file, PB_TRACE_PIECE_LOST, &count, 1);
 }
 
-bool pb_trace_file_anchor(FILE *file, uint64_t nanoseconds, uint32_t clock)
+bool pb_trace_file_anchor(FILE *file, const struct pb_trace_anchor *anchor, uint32_t clock)
 {
 	return write_words(file, PB_TRACE_PIECE_ANCHOR,
-			   (uint32_t[]){(uint32_t)nanoseconds, (uint32_t)(nanoseconds >> 32), clock}, 3);
+			   (uint32_t[]){(uint32_t)anchor->nanoseconds, (uint32_t)(anchor->nanoseconds >> 32),
+					clock, anchor->error_us, (uint32_t)anchor->host_us,
+					(uint32_t)(anchor->host_us >> 32)},
+			   ANCHOR_WORDS);
 }
 
 bool pb_trace_file_calls(FILE *file, const struct pb_ddi_call *calls, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (!write_words(file, PB_TRACE_PIECE_CALLS,
-				 (uint32_t[]){calls[i].clock, calls[i].function, calls[i].node,
-					      calls[i].names, calls[i].id, calls[i].status},
+				 (uint32_t[]){(uint32_t)calls[i].host_us, (uint32_t)(calls[i].host_us >> 32),
+					      calls[i].function, calls[i].node, calls[i].names, calls[i].id,
+					      calls[i].status},
 				 CALL_WORDS))
 			return false;
 	}
@@ -76,16 +87,12 @@ bool pb_trace_file_calls(FILE *file, const struct pb_ddi_call *calls, size_t cou
 
 /* ---- reading ---- */
 
-uint64_t pb_trace_clock_step(struct pb_trace_clock *clock, uint32_t now)
-{
-	const int32_t step = clock->running ? (int32_t)(now - clock->last) : 0;
-
-	if (step > 0)
-		clock->time += (uint32_t)step;
-	clock->running = true;
-	clock->last = now;
-	return clock->time;
-}
+/** What is known while a file is read. */
+struct reading {
+	struct pb_trace_data *data;
+	struct pb_trace_clock clock;
+	size_t unsure; /**< since the last CLOCK: the first record behind the last gap, a loss or a boot; else SIZE_MAX */
+};
 
 /* Returns the room of an array of `count` elements: 0, or a power of two from 64 on. */
 static size_t room_for(size_t count)
@@ -125,9 +132,26 @@ static const char *read_schema(struct pb_trace_data *data, const uint8_t *bytes,
 	return line == 0 ? NULL : "the schema of the trace is invalid";
 }
 
-static const char *read_records(struct pb_trace_data *data, struct pb_trace_clock *clock,
-				const uint32_t *words, uint32_t count)
+/** Sets the time of a record that was read, and what it tells of the clock. */
+static void set_time(struct reading *reading, struct pb_trace_moment *moment)
 {
+	struct pb_trace_data *data = reading->data;
+	const struct pb_trace_record *record = &moment->record;
+	const uint32_t event = data->schema.kinds[PB_TRACE_WHAT_EVENT(record->what)].event;
+	uint64_t late;
+
+	if (pb_trace_clock_is_boot(event, record))
+		reading->unsure = data->count;
+	moment->time = pb_trace_clock_record(&reading->clock, event, record, &late);
+	for (size_t i = reading->unsure; late != 0 && i < data->count; i++)
+		data->moments[i].time += late;
+	if (event == PB_TRACE_CLOCK)
+		reading->unsure = SIZE_MAX;
+}
+
+static const char *read_records(struct reading *reading, const uint32_t *words, uint32_t count)
+{
+	struct pb_trace_data *data = reading->data;
 	const char *wrong = grow((void **)&data->moments, data->count, count / 4u, sizeof(data->moments[0]));
 
 	if (wrong != NULL)
@@ -140,53 +164,73 @@ static const char *read_records(struct pb_trace_data *data, struct pb_trace_cloc
 		moment->record = (struct pb_trace_record){.clock = words[i],
 							  .what = words[i + 1u],
 							  .arguments = {words[i + 2u], words[i + 3u]}};
-		moment->time = pb_trace_clock_step(clock, words[i]);
 		moment->after_loss = data->losing;
+		if (data->losing)
+			reading->unsure = data->count;
 		data->losing = false;
+		set_time(reading, moment);
 		data->count++;
 	}
 	return NULL;
 }
 
-static const char *read_anchor(struct pb_trace_data *data, struct pb_trace_clock *clock,
-			       const uint32_t *words)
+static uint64_t wide(const uint32_t *words)
 {
+	return (uint64_t)words[1] << 32 | words[0];
+}
+
+static const char *read_anchor(struct reading *reading, const uint32_t *words, uint32_t count)
+{
+	struct pb_trace_data *data = reading->data;
+	const bool former = count == FORMER_ANCHOR_WORDS;
 	const char *wrong = grow((void **)&data->anchors, data->anchor_count, 1, sizeof(data->anchors[0]));
 
 	if (wrong != NULL)
 		return wrong;
 	data->anchors[data->anchor_count++] =
-		(struct pb_trace_anchor){.nanoseconds = (uint64_t)words[1] << 32 | words[0],
-					 .time = pb_trace_clock_step(clock, words[2])};
+		(struct pb_trace_anchor){.nanoseconds = wide(words),
+					 .error_us = former ? 0 : words[3],
+					 .host_us = former ? 0 : wide(&words[4]),
+					 .time = pb_trace_clock_at(&reading->clock, words[2])};
 	return NULL;
 }
 
-/* The calls stand behind the records and have their clock: their times are found from the last one of it. */
-static const char *read_calls(struct pb_trace_data *data, const struct pb_trace_clock *clock,
-			      const uint32_t *words, uint32_t count)
+/* Their times are found when all anchors have been read. */
+static const char *read_calls(struct pb_trace_data *data, const uint32_t *words, uint32_t count)
 {
 	const char *wrong =
 		grow((void **)&data->calls, data->call_count, count / CALL_WORDS, sizeof(data->calls[0]));
 
 	for (; wrong == NULL && count >= CALL_WORDS; words += CALL_WORDS, count -= CALL_WORDS) {
-		const int64_t time = (int64_t)clock->time + (int32_t)(words[0] - clock->last);
-
-		if (time < 0)
-			continue;
-		data->calls[data->call_count++] = (struct pb_trace_call){.time = (uint64_t)time,
-									 .call = {.clock = words[0],
-										  .function = words[1],
-										  .node = words[2],
-										  .names = words[3],
-										  .id = words[4],
-										  .status = words[5]}};
+		data->calls[data->call_count++].call = (struct pb_ddi_call){.host_us = wide(words),
+									    .function = words[2],
+									    .node = words[3],
+									    .names = words[4],
+									    .id = words[5],
+									    .status = words[6]};
 	}
 	return wrong;
 }
 
-static const char *read_piece(struct pb_trace_data *data, struct pb_trace_clock *clock, uint32_t kind,
-			      uint8_t *bytes, uint32_t length)
+/* Leaves out what was called before the first record. */
+static void time_calls(struct pb_trace_data *data)
 {
+	size_t kept = 0;
+
+	for (size_t i = 0; i < data->call_count; i++) {
+		int64_t time;
+
+		if (!pb_trace_time_of(data, data->calls[i].call.host_us, &time) || time < 0)
+			continue;
+		data->calls[kept] = data->calls[i];
+		data->calls[kept++].time = (uint64_t)time;
+	}
+	data->call_count = kept;
+}
+
+static const char *read_piece(struct reading *reading, uint32_t kind, uint8_t *bytes, uint32_t length)
+{
+	struct pb_trace_data *data = reading->data;
 	uint32_t *words = (uint32_t *)(void *)bytes;
 	const uint32_t count = length / (uint32_t)sizeof(uint32_t);
 
@@ -196,22 +240,24 @@ static const char *read_piece(struct pb_trace_data *data, struct pb_trace_clock 
 		words[i] = le32toh(words[i]);
 	if (kind == PB_TRACE_PIECE_RECORDS)
 		return length % sizeof(struct pb_trace_record) != 0 ? "a piece of records is cut off"
-								    : read_records(data, clock, words, count);
+								    : read_records(reading, words, count);
 	if (kind == PB_TRACE_PIECE_LOST && count == 1u) {
 		data->lost += words[0];
 		data->losing = true;
 	}
-	if (kind == PB_TRACE_PIECE_ANCHOR && count == 3u)
-		return read_anchor(data, clock, words);
+	if (kind == PB_TRACE_PIECE_RATE && count == 1u && data->count == 0)
+		reading->clock.hertz = data->hertz = words[0];
+	if (kind == PB_TRACE_PIECE_ANCHOR && (count == ANCHOR_WORDS || count == FORMER_ANCHOR_WORDS))
+		return read_anchor(reading, words, count);
 	if (kind == PB_TRACE_PIECE_CALLS)
 		return count % CALL_WORDS != 0 ? "a piece of calls is cut off"
-					       : read_calls(data, clock, words, count);
+					       : read_calls(data, words, count);
 	return NULL;
 }
 
 static const char *read_pieces(FILE *file, struct pb_trace_data *data, uint8_t *bytes)
 {
-	struct pb_trace_clock clock = {.running = false};
+	struct reading reading = {.data = data, .unsure = SIZE_MAX};
 	const char *wrong = NULL;
 	uint32_t head[2] = {0};
 
@@ -227,7 +273,7 @@ static const char *read_pieces(FILE *file, struct pb_trace_data *data, uint8_t *
 			return "a piece is too long";
 		if (length != 0 && fread(bytes, length, 1, file) != 1)
 			return "the file is cut off";
-		wrong = read_piece(data, &clock, le32toh(head[0]), bytes, length);
+		wrong = read_piece(&reading, le32toh(head[0]), bytes, length);
 	}
 	return wrong;
 }
@@ -239,12 +285,15 @@ const char *pb_trace_file_read(FILE *file, struct pb_trace_data *data)
 	uint8_t *bytes;
 
 	memset(data, 0, sizeof(*data));
-	if (fread(begins, sizeof(begins), 1, file) != 1 || memcmp(begins, magic, sizeof(magic)) != 0)
+	if (fread(begins, sizeof(begins), 1, file) != 1 ||
+	    (memcmp(begins, magic, sizeof(magic)) != 0 &&
+	     memcmp(begins, former_magic, sizeof(former_magic)) != 0))
 		return "the file is no trace";
 	bytes = malloc(PB_TRACE_PIECE_BYTES_MAX);
 	if (bytes == NULL)
 		return "out of memory";
 	wrong = read_pieces(file, data, bytes);
+	time_calls(data);
 	free(bytes);
 	return wrong;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * Trace files: "PBTRACE1", then pieces. A piece has two words, its kind and its
+ * Trace files: "PBTRACE2", then pieces ("PBTRACE1": the records' clock is the card's, in microseconds). A piece has two words, its kind and its
  * length in bytes, then its contents. All words are little-endian. Readers skip
  * pieces of an unknown kind.
  */
@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "host/tool/ddi_calls.h"
+#include "host/tool/trace_clock.h"
 #include "host/tool/trace_schema.h"
 
 /** Kinds of pieces. */
@@ -20,45 +21,43 @@ enum pb_trace_piece {
 	PB_TRACE_PIECE_SCHEMA = 1,  /**< schema text of the image; before any record */
 	PB_TRACE_PIECE_RECORDS = 2, /**< struct pb_trace_record */
 	PB_TRACE_PIECE_LOST = 3,    /**< one word: number of records lost here */
-	PB_TRACE_PIECE_ANCHOR =
-		4, /**< three words: the host's clock in nanoseconds (low, high), the card's clock at that time */
-	PB_TRACE_PIECE_CALLS =
-		5, /**< struct pb_ddi_call: the DDI calls of a WDDM kernel, behind the records */
+	/**
+	 * Six words: the host's clock of day in nanoseconds (low, high), the records' clock at that time, by how many
+	 * microseconds the former may be late, and the clock of the host's link in microseconds (low, high). Older files
+	 * have the first three.
+	 */
+	PB_TRACE_PIECE_ANCHOR = 4,
+	PB_TRACE_PIECE_RATE = 6,  /**< one word: rate of the records' clock in hertz; before any record */
+	PB_TRACE_PIECE_CALLS = 7, /**< DDI calls of a WDDM kernel, behind the records */
 };
 
 /** Largest piece, in bytes. */
 #define PB_TRACE_PIECE_BYTES_MAX 0x100000u
 
-/** Writes the start of a file and its schema. @return false: writing failed */
-bool pb_trace_file_begin(FILE *file, const char *schema);
+/** The host's clocks and trace time at one moment. */
+struct pb_trace_anchor {
+	uint64_t nanoseconds; /**< the host's clock of day, since 1970 */
+	uint64_t host_us;     /**< the clock of the host's link, microseconds; 0: not noted */
+	uint32_t error_us;    /**< both may be later than the moment by this many microseconds */
+	uint64_t time;        /**< microseconds since the first record */
+};
+
+/**
+ * Writes the start of a file and its schema. @param hertz rate of the records' clock; 0: it is the card's clock
+ * @return false: writing failed
+ */
+bool pb_trace_file_begin(FILE *file, const char *schema, uint32_t hertz);
 /** Writes records. @return false: writing failed */
 bool pb_trace_file_records(FILE *file, const struct pb_trace_record *records, uint32_t count);
 /** Writes a number of lost records. @return false: writing failed */
 bool pb_trace_file_lost(FILE *file, uint32_t count);
-/** Writes the host's and the card's clock at one moment. @return false: writing failed */
-bool pb_trace_file_anchor(FILE *file, uint64_t nanoseconds, uint32_t clock);
-
+/**
+ * Writes the host's clocks and the records' clock at one moment. @param anchor its time is not used
+ * @param clock the records' clock @return false: writing failed
+ */
+bool pb_trace_file_anchor(FILE *file, const struct pb_trace_anchor *anchor, uint32_t clock);
 /** Writes DDI calls. @return false: writing failed */
 bool pb_trace_file_calls(FILE *file, const struct pb_ddi_call *calls, size_t count);
-
-/** Extends the card's clock, which wraps at 32 bits, to 64 bits. Steps must be shorter than half its range. */
-struct pb_trace_clock {
-	bool running;  /**< a step was made */
-	uint32_t last; /**< clock at the last step */
-	uint64_t time; /**< microseconds since the first step */
-};
-
-/**
- * Makes a step. A clock value before the last one counts as no time: a restarted card may count from 0.
- * @return the time in microseconds since the first step
- */
-uint64_t pb_trace_clock_step(struct pb_trace_clock *clock, uint32_t now);
-
-/** Host's clock and trace time at one moment. */
-struct pb_trace_anchor {
-	uint64_t nanoseconds; /**< the host's clock */
-	uint64_t time;        /**< microseconds since the first record */
-};
 
 /** A record with its time. */
 struct pb_trace_moment {
@@ -83,6 +82,7 @@ struct pb_trace_data {
 	struct pb_trace_call *calls; /**< in the order in which they began; none before the first record */
 	size_t call_count;           /**< number of calls */
 	uint64_t lost;               /**< records lost */
+	uint32_t hertz;              /**< rate of the records' clock; 0: it is the card's clock */
 	bool losing;                 /**< while a file is read: records were lost behind the last moment */
 };
 

@@ -7,19 +7,22 @@
 /** Records read at a time. */
 #define SOME 512u
 
-bool pb_trace_keep_begin(struct pb_trace_keeper *keeper, const struct pb_link *link)
+bool pb_trace_keep_begin(struct pb_trace_keeper *keeper, struct pb_link *link)
 {
 	char *schema;
 	bool written;
 
 	memset(keeper, 0, sizeof(*keeper));
+	keeper->link = link;
 	if (pb_trace_open(&keeper->trace, link) != PB_ERROR_OK)
 		return true;
 	schema = malloc(PB_TRACE_SCHEMA_BYTES_MAX + 1u);
 	keeper->file = tmpfile();
 	if (schema != NULL)
 		pb_trace_schema(&keeper->trace, schema);
-	written = schema != NULL && keeper->file != NULL && pb_trace_file_begin(keeper->file, schema);
+	written = schema != NULL && keeper->file != NULL &&
+		  pb_trace_file_begin(keeper->file, schema, keeper->trace.hertz) &&
+		  pb_trace_anchor_end(&keeper->anchoring, keeper->file, &keeper->trace, link);
 	free(schema);
 	return written;
 }
@@ -39,14 +42,17 @@ bool pb_trace_keep(struct pb_trace_keeper *keeper)
 		    (count != 0 && !pb_trace_file_records(keeper->file, records, count)))
 			return false;
 	}
-	return true;
+	return keeper->file == NULL ||
+	       pb_trace_anchor_between(&keeper->anchoring, keeper->file, &keeper->trace, keeper->link);
 }
 
 bool pb_trace_keep_read(struct pb_trace_keeper *keeper, const struct pb_ddi_record *calls,
 			struct pb_trace_data *data)
 {
 	memset(data, 0, sizeof(*data));
-	if (!pb_trace_keep(keeper) || !pb_trace_file_calls(keeper->file, calls->calls, calls->count))
+	if (keeper->file == NULL || !pb_trace_keep(keeper) ||
+	    !pb_trace_anchor_end(&keeper->anchoring, keeper->file, &keeper->trace, keeper->link) ||
+	    !pb_trace_file_calls(keeper->file, calls->calls, calls->count))
 		return false;
 	rewind(keeper->file);
 	return pb_trace_file_read(keeper->file, data) == NULL;

@@ -10,18 +10,21 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "host/tool/trace_anchor.h"
 #include "host/tool/trace_file.h"
 #include "patchbay/trace.h"
 
 /** A recording in progress. */
 struct pb_trace_keeper {
-	struct pb_trace trace; /**< its reader */
-	FILE *file;            /**< temporary trace file; NULL: the board has no trace */
-	uint64_t lost;         /**< records lost that the file has a piece for */
+	struct pb_link *link;                /**< of the card */
+	struct pb_trace trace;               /**< its reader */
+	struct pb_trace_anchoring anchoring; /**< when it was compared with the host's clock */
+	FILE *file;                          /**< temporary trace file; NULL: the board has no trace */
+	uint64_t lost;                       /**< records lost that the file has a piece for */
 };
 
 /** Begins with the oldest record that is there. @param keeper out @return false: a file cannot be written */
-bool pb_trace_keep_begin(struct pb_trace_keeper *keeper, const struct pb_link *link);
+bool pb_trace_keep_begin(struct pb_trace_keeper *keeper, struct pb_link *link);
 /** Adds the records since the last call. @return false: a file cannot be written */
 bool pb_trace_keep(struct pb_trace_keeper *keeper);
 /**

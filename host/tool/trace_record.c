@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "hal/shared.h"
 #include "host/tool/card_failure.h"
+#include "host/tool/trace_anchor.h"
 #include "patchbay/trace.h"
 
 /** Period of reads in microseconds: far shorter than the time of 8,192 records. */
@@ -24,6 +24,7 @@ struct run {
 	struct pb_trace trace;
 	struct pb_trace_schema schema;
 	struct pb_trace_clock clock;
+	struct pb_trace_anchoring anchoring;
 	uint64_t reported;          /**< lost records that were reported */
 	struct pb_channel *channel; /**< with which the levels were set; NULL: they were not */
 	bool unnamed;               /**< records were lost: the queues of the card are to be listed again */
@@ -67,7 +68,7 @@ static bool begin_output(struct run *run)
 
 	pb_trace_schema(&run->trace, text);
 	if (!run->recording->text)
-		return pb_trace_file_begin(run->recording->file, text);
+		return pb_trace_file_begin(run->recording->file, text, run->trace.hertz);
 	/* Events that an invalid schema does not name are printed as numbers. */
 	(void)pb_trace_schema_parse(text, &run->schema);
 	return true;
@@ -92,9 +93,13 @@ static bool put_records(struct run *run, uint32_t count)
 	if (!run->recording->text)
 		return pb_trace_file_records(run->recording->file, records, count);
 	for (uint32_t i = 0; i < count; i++) {
-		if (records[i].what != 0) /* 0: the record was never written */
-			pb_trace_print(run->recording->file, &run->schema, &records[i],
-				       pb_trace_clock_step(&run->clock, records[i].clock));
+		const struct pb_trace_record *record = &records[i];
+		const uint32_t event = run->schema.kinds[PB_TRACE_WHAT_EVENT(record->what)].event;
+		uint64_t late;
+
+		if (record->what != 0) /* 0: the record was never written */
+			pb_trace_print(run->recording->file, &run->schema, record,
+				       pb_trace_clock_record(&run->clock, event, record, &late));
 	}
 	return fflush(run->recording->file) == 0;
 }
@@ -112,16 +117,18 @@ static bool put_new_records(struct run *run)
 	return true;
 }
 
-/**
- * Writes an anchor behind the records, because times in the file must not decrease. Saved memory has no present time.
- */
-static bool put_anchor(const struct run *run)
+/** Writes the first or the last anchor. */
+static bool put_anchor(struct run *run)
 {
-	const struct pb_boot_block *boot = (const void *)(run->link->memory + PB_BOOT_OFFSET);
+	return run->recording->text ||
+	       pb_trace_anchor_end(&run->anchoring, run->recording->file, &run->trace, run->link);
+}
 
-	if (run->recording->text || run->link->ops == NULL)
-		return true;
-	return pb_trace_file_anchor(run->recording->file, nanoseconds_now(), pb_shared_read32(&boot->clock));
+/** Writes another anchor if it is time. */
+static bool put_anchor_between(struct run *run)
+{
+	return run->recording->text ||
+	       pb_trace_anchor_between(&run->anchoring, run->recording->file, &run->trace, run->link);
 }
 
 static enum pb_error set_levels(const struct run *run, uint32_t levels)
@@ -151,7 +158,7 @@ static bool record_on(struct run *run)
 		/* Ends early if the card is gone; its memory can still be read once. */
 		const bool gone = run->link->ops->wait(run->link, PERIOD_US) == PB_ERROR_NO_CARD;
 
-		good = put_new_records(run);
+		good = put_new_records(run) && (gone || put_anchor_between(run));
 		if (gone)
 			return good;
 		name_queues(run);
@@ -163,7 +170,7 @@ static bool record_on(struct run *run)
 static int record(struct run *run)
 {
 	const bool written = begin_output(run) && put_new_records(run) && put_anchor(run) && record_on(run) &&
-			     put_anchor(run);
+			     (run->recording->seconds == 0 || put_anchor(run));
 
 	/* The end of the program reports what could not be written to standard output. */
 	if (!written && run->recording->file != stdout)
@@ -207,6 +214,7 @@ int pb_trace_record(const struct pb_trace_recording *recording, struct pb_link *
 		error = pb_trace_open(&run.trace, link);
 	if (error != PB_ERROR_OK)
 		return fail(&run, "", error);
+	run.clock.hertz = run.trace.hertz;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	return recording->set ? record_at_levels(&run) : record(&run);

@@ -219,10 +219,9 @@ static void a_crash_leaves_its_trace(void **state)
 	e2e_card_stop(&card);
 	run("record", "--memory", memory, again);
 	saved = decode(again);
-	/* Equal, but for the host's clock at the end of what was read from the card. */
-	assert_in_range(strlen(saved), 500, strlen(live) - 1u);
-	assert_int_equal(strncmp(live, saved, strlen(saved)), 0);
-	assert_non_null(strstr(live + strlen(saved), "the host's clock"));
+	/* Firmware that is dead shows no clock, so that the host's cannot be set beside it. */
+	assert_true(strlen(saved) > 500);
+	assert_string_equal(live, saved);
 	free(saved);
 	free(live);
 }

@@ -49,6 +49,10 @@ def of(channel, node):
     return 2 << 16 | node << 8 | channel
 
 
+# What the clock of the host's link shows at the first record, in microseconds.
+LINK = 3_000_000_000
+
+
 def piece(kind, contents):
     return struct.pack("<II", kind, len(contents)) + contents
 
@@ -97,15 +101,16 @@ def write_small(path, schema):
     calls = [(8, 4, 0, 1, 5, 0), (103, 6, 0, 1, 5, 0), (158, 6, 0, 1, 7, 0), (159, 8, 0xFFFFFFFF, 0, 0, 0xC01E0001)]
     anchors = [(50, SECOND), (100, SECOND + 49_000), (140, SECOND + 91_500), (140, SECOND + 91_600)]
     with open(path, "wb") as file:
-        file.write(b"PBTRACE1" + piece(1, schema))
+        file.write(b"PBTRACE2" + piece(1, schema) + piece(6, struct.pack("<I", 0)))
         for clock, event, queue, first, second in records:
             for at, nanoseconds in [anchor for anchor in anchors if anchor[0] < clock]:
-                file.write(piece(4, struct.pack("<QI", nanoseconds, at + start & 0xFFFFFFFF)))
+                words = (nanoseconds, at + start & 0xFFFFFFFF, 0, LINK + at)
+                file.write(piece(4, struct.pack("<QIIQ", *words)))
                 anchors = anchors[1:]
             words = (clock + start & 0xFFFFFFFF, queue << 16 | event, first, second)
             file.write(piece(2, struct.pack("<4I", *words)))
         for call in calls:
-            file.write(piece(5, struct.pack("<6I", call[0] + start & 0xFFFFFFFF, *call[1:])))
+            file.write(piece(7, struct.pack("<Q5I", LINK + call[0], *call[1:])))
 
 
 def host(time):

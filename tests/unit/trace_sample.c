@@ -128,7 +128,7 @@ static int by_time(const void *left, const void *right)
 
 static bool write_all(FILE *file, const struct maker *maker)
 {
-	bool good = pb_trace_file_begin(file, PB_TRACE_SCHEMA);
+	bool good = pb_trace_file_begin(file, PB_TRACE_SCHEMA, 0);
 	uint32_t completed[TRACE_SAMPLE_QUEUES] = {0};
 
 	for (uint32_t i = 0; i < maker->count && good; i++) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * pbd-test [NAME...]: runs the tests, a line "ok NAME MILLISECONDS" or "FAIL NAME MILLISECONDS" for each. Without a name
- * all but those of the life cycle; "life" are those that a guest can run alone, "i915" those of i915's uAPI.
+ * all but those of the life cycle; "life" are those that a guest can run alone, "i915" those of i915's uAPI, "host"
+ * those of host memory.
  */
 #include <string.h>
 
@@ -12,6 +13,7 @@
 static const struct guest_test tests[] = {PBD_TESTS(PBD_TEST_ROW)};
 static const struct guest_test life[] = {PBD_LIFE(PBD_TEST_ROW)};
 static const struct guest_test i915[] = {PBD_I915(PBD_TEST_ROW)};
+static const struct guest_test host[] = {PBD_HOST(PBD_TEST_ROW)};
 static const struct guest_test with_host[] = {PBD_WITH_HOST(PBD_TEST_ROW)};
 static const struct guest_test debug[] = {PBD_DEBUG(PBD_TEST_ROW)};
 
@@ -25,10 +27,13 @@ int main(int argc, char **argv)
 		return guest_run(life, COUNT(life), 1, argv);
 	if (argc == 2 && strcmp(argv[1], "i915") == 0)
 		return guest_run(i915, COUNT(i915), 1, argv);
+	if (argc == 2 && strcmp(argv[1], "host") == 0)
+		return guest_run(host, COUNT(host), 1, argv);
 	failed = guest_run(tests, COUNT(tests), argc, argv);
 	if (argc > 1) {
 		failed += guest_run(life, COUNT(life), argc, argv);
 		failed += guest_run(i915, COUNT(i915), argc, argv);
+		failed += guest_run(host, COUNT(host), argc, argv);
 		failed += guest_run(with_host, COUNT(with_host), argc, argv);
 		failed += guest_run(debug, COUNT(debug), argc, argv);
 	}

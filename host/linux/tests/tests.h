@@ -68,7 +68,20 @@
 	X(the_picture_returns_after_a_sleep)                                                                 \
 	X(the_firmware_dies_and_returns)                                                                     \
 	X(a_card_that_is_gone_ends_all_fences)                                                               \
+	X(host_memory_survives_the_firmware)                                                                 \
+	X(host_memory_of_others_is_left_alone)                                                               \
 	X(load_runs_for_a_while)
+
+/* The card reaches this machine's memory (scripts/linux run_host). */
+#define PBD_HOST(X)                                                                                          \
+	X(engines_reach_host_memory)                                                                         \
+	X(host_memory_takes_what_vram_cannot)                                                                \
+	X(addresses_of_host_memory_are_used_again)                                                           \
+	X(host_memory_is_patched)                                                                            \
+	X(the_engine_moves_objects)                                                                          \
+	X(moves_are_waited_for)                                                                              \
+	X(new_objects_in_host_memory_are_zero)                                                               \
+	X(host_memory_survives_a_sleep)
 
 /* With the module's parameter i915=1. */
 #define PBD_I915(X)                                                                                          \
@@ -96,6 +109,7 @@ PBD_TESTS(PBD_TEST_PROTOTYPE)
 PBD_LIFE(PBD_TEST_PROTOTYPE)
 PBD_WITH_HOST(PBD_TEST_PROTOTYPE)
 PBD_DEBUG(PBD_TEST_PROTOTYPE)
+PBD_HOST(PBD_TEST_PROTOTYPE)
 PBD_I915(PBD_TEST_PROTOTYPE)
 #undef PBD_TEST_PROTOTYPE
 

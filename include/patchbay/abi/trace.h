@@ -14,8 +14,8 @@
 
 /** "PTRC", little-endian. */
 #define PB_TRACE_MAGIC 0x43525450u
-/** Version of the ring and of the schema. A reader accepts no other. */
-#define PB_TRACE_VERSION 1u
+/** Version of the ring and of the schema. A reader accepts no later one. 1: clocks are the card's, in microseconds. */
+#define PB_TRACE_VERSION 2u
 
 /* X(NAME, number, meaning): each category has a level of its own. */
 #define PB_TRACE_CATEGORIES(X)                                                                               \
@@ -56,6 +56,7 @@ enum pb_trace_category {
 	X(HANDLE, 5, LIFE, 1, "handle:x of:o")                                                               \
 	X(FREE, 6, LIFE, 1, "handle:x of:o")                                                                 \
 	X(LEVELS, 7, LIFE, 1, "levels:x before:x")                                                           \
+	X(CLOCK, 8, LIFE, 1, "card:u -")                                                                     \
 	X(SUBMIT, 16, PACKET, 2, "put:u completed:u")                                                        \
 	X(REFUSE, 17, PACKET, 1, "fence:x error:e")                                                          \
 	X(PATCH, 18, PACKET, 1, "fence:x patches:u")                                                         \
@@ -96,6 +97,14 @@ enum pb_trace_event {
  * LIFE is enabled before or after. While LIFE is not enabled, queues come and go without a record.
  */
 
+/*
+ * CLOCK: the card's clock (pb_boot_block.clock, microseconds) at this record: behind the first BOOT of each boot, which
+ * begins the records' clock anew, at the command TRACE, and at each PB_TRACE_CLOCK_TICKS-th tick, so that a reader can
+ * count how often the records' clock has gone round. TIME: the host's clock, of the command TRACE.
+ */
+/** Ticks of the firmware, 5 ms each, between two CLOCK records: 10 s, less than a quarter of what the clock counts. */
+#define PB_TRACE_CLOCK_TICKS 2048u
+
 /** `object` of a record without an object. */
 #define PB_TRACE_NONE 0xffffu
 
@@ -135,7 +144,7 @@ enum pb_trace_event {
 
 /** Written by the firmware. */
 struct pb_trace_record {
-	uint32_t clock;        /**< the card's clock, microseconds modulo 2^32 */
+	uint32_t clock;        /**< a counter of the MCU, modulo 2^32: pb_trace_ring.clock_hertz */
 	uint32_t what;         /**< PB_TRACE_WHAT */
 	uint32_t arguments[2]; /**< as the schema defines them */
 };
@@ -158,12 +167,14 @@ struct pb_trace_ring {
 	uint32_t records_offset; /**< from the start of card memory, in bytes: behind the ring */
 	uint32_t schema_offset;  /**< text, see PB_TRACE_SCHEMA */
 	uint32_t schema_bytes;   /**< without a zero at its end */
-	uint32_t line0_reserved[9];
+	uint32_t clock_hertz;    /**< rate of the records' clock, 1 to 100 MHz; 0: it is the card's clock */
+	uint32_t line0_reserved[8];
 
 	/* line 1: written while running */
 	uint32_t put;    /**< bytes of records written so far, modulo 2^32; a boot continues the count */
 	uint32_t levels; /**< of the categories, as the command TRACE sets them */
-	uint32_t line1_reserved[14];
+	uint32_t clock;  /**< the records' clock at the last tick */
+	uint32_t line1_reserved[13];
 };
 PB_SIZE(pb_trace_ring, 128);
 PB_AT(pb_trace_ring, magic, 0);
@@ -173,10 +184,12 @@ PB_AT(pb_trace_ring, entries, 12);
 PB_AT(pb_trace_ring, records_offset, 16);
 PB_AT(pb_trace_ring, schema_offset, 20);
 PB_AT(pb_trace_ring, schema_bytes, 24);
-PB_AT(pb_trace_ring, line0_reserved, 28);
+PB_AT(pb_trace_ring, clock_hertz, 28);
+PB_AT(pb_trace_ring, line0_reserved, 32);
 PB_AT(pb_trace_ring, put, 64);
 PB_AT(pb_trace_ring, levels, 68);
-PB_AT(pb_trace_ring, line1_reserved, 72);
+PB_AT(pb_trace_ring, clock, 72);
+PB_AT(pb_trace_ring, line1_reserved, 76);
 
 /** Records that the firmware may be overwriting, beyond those that `put` covers. */
 #define PB_TRACE_MARGIN 2u

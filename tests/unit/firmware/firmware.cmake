@@ -30,7 +30,7 @@ pb_tries(test_firmware_ways SEEDS 6u 60u)
 set(puppet_bench ${PROJECT_SOURCE_DIR}/tests/unit/puppet_bench.c)
 foreach(file prepare/test_firmware_brief prepare/test_firmware_fill engine/test_firmware_cannot_stop engine/test_firmware_limits engine/test_firmware_given_up
     memory/test_firmware_revocation
-    observe/test_firmware_telemetry observe/test_trace_lines
+    observe/test_firmware_telemetry observe/test_trace_counter observe/test_trace_lines
     test_firmware_between test_firmware_boot test_firmware_yield)
   cmake_path(GET file FILENAME name)
   pb_unit_test(${name} RUNNER firmware SOURCES ${here}/${file}.c ${puppet_bench} LINKS ${core_libraries})

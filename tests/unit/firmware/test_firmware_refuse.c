@@ -63,12 +63,13 @@ static void a_refusing_core_says_why(void **state)
 	}
 }
 
-/* It leaves a trace even so: two stages, at the time that the board's clock has. */
+/* It leaves a trace even so: two stages and CLOCK, at the time that the board's clock has. */
 static void a_refusing_core_leaves_a_trace(void **state)
 {
 	static const uint32_t now = 0x1234567;
-	static const uint32_t expected[2][4] = {
+	static const uint32_t expected[3][4] = {
 		{0x1234567, 0xffff0000 | PB_TRACE_BOOT, PB_BOOT_STAGE_NONE, 1},
+		{0x1234567, 0xffff0000 | PB_TRACE_CLOCK, 0x1234567, 0},
 		{0x1234567, 0xffff0000 | PB_TRACE_BOOT, PB_BOOT_STAGE_STARTED, 1}};
 	const struct pb_boot_block *boot = (const struct pb_boot_block *)memory;
 	const struct pb_trace_ring *ring =

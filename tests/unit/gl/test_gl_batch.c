@@ -131,6 +131,7 @@ static void state_is_reached_in_later_batches(void **state)
 	expect_location(bench, 1, 5, PB_GL_FORMAT_PAGE, 21, 0);
 	assert_int_equal(bench->allocations[0].id, 15);
 	assert_int_equal(bench->allocations[0].size_low, 5 * 4096);
+	assert_false(pb_gl_resources_at(&bench->resources, 5)->written);
 	begin(bench, 2);
 	draw(bench);
 	draw(bench);
@@ -182,6 +183,8 @@ static void transfers_are_units(void **state)
 	assert_int_equal(bench->allocations[bench->locations[1].allocation_index].flags, PB_ALLOCATION_WRITE);
 	assert_int_equal(bench->allocations[bench->locations[2].allocation_index].flags, PB_ALLOCATION_WRITE);
 	assert_int_equal(bench->allocations[bench->locations[4].allocation_index].flags, 0);
+	for (uint32_t id = 1; id <= 8; id++)
+		assert_int_equal(pb_gl_resources_at(&bench->resources, id)->written, id == 2);
 	/* The draw's packet begins anew, so it names what it reaches again. */
 	expect_location(bench, 5, 5, PB_GL_FORMAT_PAGE, second + PB_PACKET_GL_TRANSFER_WORDS + 15,
 			second + PB_PACKET_GL_TRANSFER_WORDS);

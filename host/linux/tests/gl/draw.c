@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Resources, streams and drawings of the tests; commands of the virgl protocol are written by hand. */
+#include <drm/drm.h>
 #include <drm/virtgpu_drm.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +27,15 @@ int gl_open(void)
 	return fd;
 }
 
+void gl_map(int fd, struct gl_resource *resource)
+{
+	struct drm_virtgpu_map map = {.handle = resource->handle};
+
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_VIRTGPU_MAP, &map), 0);
+	resource->words = mmap(NULL, resource->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)map.offset);
+	CHECK(resource->words != MAP_FAILED);
+}
+
 int gl_try_resource(int fd, uint32_t format, uint32_t width, uint32_t height, struct gl_resource *resource)
 {
 	struct drm_virtgpu_resource_create create = {
@@ -38,16 +48,12 @@ int gl_try_resource(int fd, uint32_t format, uint32_t width, uint32_t height, st
 		.array_size = 1,
 		.size = 4 * width * height,
 	};
-	struct drm_virtgpu_map map = {0};
 	int error = guest_ioctl(fd, DRM_IOCTL_VIRTGPU_RESOURCE_CREATE, &create);
 
 	if (error != 0)
 		return error;
-	map.handle = create.bo_handle;
-	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_VIRTGPU_MAP, &map), 0);
 	*resource = (struct gl_resource){.handle = create.bo_handle, .number = create.res_handle, .bytes = create.size};
-	resource->words = mmap(NULL, resource->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)map.offset);
-	CHECK(resource->words != MAP_FAILED);
+	gl_map(fd, resource);
 	return 0;
 }
 
@@ -109,6 +115,49 @@ int gl_try_read(int fd, const struct gl_resource *resource)
 void gl_read_back(int fd, const struct gl_resource *resource)
 {
 	CHECK_EQ(gl_try_read(fd, resource), 0);
+}
+
+int gl_export(int fd, const struct gl_resource *resource)
+{
+	struct drm_prime_handle prime = {.handle = resource->handle, .flags = DRM_CLOEXEC | DRM_RDWR};
+
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime), 0);
+	return prime.fd;
+}
+
+int gl_try_import(int fd, int buffer, struct gl_resource *resource)
+{
+	struct drm_prime_handle prime = {.fd = buffer};
+	struct drm_virtgpu_resource_info info = {0};
+	int error = guest_ioctl(fd, DRM_IOCTL_PRIME_FD_TO_HANDLE, &prime);
+
+	if (error != 0)
+		return error;
+	info.bo_handle = prime.handle;
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_VIRTGPU_RESOURCE_INFO, &info), 0);
+	CHECK_EQ(info.blob_mem, 0);
+	*resource = (struct gl_resource){.handle = prime.handle, .number = info.res_handle, .bytes = info.size};
+	gl_map(fd, resource);
+	return 0;
+}
+
+struct gl_resource gl_import(int fd, int buffer)
+{
+	struct gl_resource resource;
+
+	CHECK_EQ(gl_try_import(fd, buffer, &resource), 0);
+	return resource;
+}
+
+struct gl_resource gl_share(int fd, const struct gl_resource *resource, int other)
+{
+	int buffer = gl_export(fd, resource);
+	struct gl_resource shared = gl_import(other, buffer);
+
+	close(buffer);
+	CHECK_EQ(shared.number, resource->number);
+	CHECK_EQ(shared.bytes, resource->bytes);
+	return shared;
 }
 
 /* ---- streams ---- */

@@ -30,6 +30,8 @@ int gl_open(void);
 /* 0, or the errno. */
 int gl_try_resource(int fd, uint32_t format, uint32_t width, uint32_t height, struct gl_resource *resource);
 struct gl_resource gl_make_resource(int fd);
+/* Maps the memory. Pre: handle and bytes are set. */
+void gl_map(int fd, struct gl_resource *resource);
 int gl_execute(int fd, const struct gl_resource *resource, const uint32_t *words, uint32_t count,
 	       struct drm_virtgpu_execbuffer *args);
 int gl_await_resource(int fd, const struct gl_resource *resource, uint32_t flags);
@@ -40,6 +42,13 @@ int gl_from_host(int fd, const struct gl_resource *resource, struct drm_virtgpu_
 /* Reads all of a resource, whose memory held something else. */
 int gl_try_read(int fd, const struct gl_resource *resource);
 void gl_read_back(int fd, const struct gl_resource *resource);
+
+/* A descriptor of the resource; the resource of a descriptor, as Mesa gets it: 0, or the errno. */
+int gl_export(int fd, const struct gl_resource *resource);
+int gl_try_import(int fd, int buffer, struct gl_resource *resource);
+struct gl_resource gl_import(int fd, int buffer);
+/* The file's resource in another file. */
+struct gl_resource gl_share(int fd, const struct gl_resource *resource, int other);
 
 struct gl_stream {
 	uint32_t words[1024];
@@ -77,11 +86,20 @@ void a_wrong_stream_costs_its_file_alone(void);
 void a_resource_that_cannot_be_costs_its_file_alone(void);
 void a_renderer_may_rest(void);
 void a_hang_costs_its_file_alone(void);
-void resources_of_other_files_are_not_there(void);
+void files_see_what_others_draw(void);
+void files_change_parts_of_a_picture(void);
+void what_a_file_drew_outlives_it(void);
+void a_writer_that_fails_costs_no_reader(void);
+void a_writer_that_hangs_costs_no_reader(void);
+void what_cannot_be_shared_is_refused(void);
+void a_name_shares_a_resource(void);
+void files_share_by_chance(void);
+void files_take_turns(void);
 void many_files_draw(void);
 void a_file_may_close_while_it_draws(void);
 void arguments_of_chance_harm_no_other_file(void);
 void a_resource_is_shown(void);
+void a_resource_of_another_file_is_shown(void);
 void the_device_unbinds_while_files_draw(void);
 void files_draw_when_the_firmware_is_back(void);
 void what_is_drawn_ends_with_the_card(void);

@@ -23,21 +23,39 @@ insmod /lib/modules/patchbay.ko ${parameters} || echo "FAIL insmod 0"
 mkfifo /tmp/silence
 exec 3<>/tmp/silence
 
-# weston_up [OPTION]: Weston with one client that draws always the same.
-weston_up() {
-	weston --backend=drm-backend.so --tty=1 --drm-device=card0 --config=/weston.ini --socket=wayland-1 \
-		--log=/tmp/weston.log "$@" </dev/tty1 >/tmp/weston.out 2>&1 &
-	for try in $(seq 60); do
-		[ -e /run/user/wayland-1 ] && break
+# await FILE: at most a minute.
+await() {
+	for _ in $(seq 60); do
+		[ -e "$1" ] && break
 		sleep 1
 	done
+}
+
+# weston_up [OPTION]: Weston with one client that draws always the same.
+weston_up() {
+	outer_up "$@"
 	weston-cliptest >/tmp/client.out 2>&1 &
+}
+
+# outer_up [OPTION]: Weston with no client.
+outer_up() {
+	weston --backend=drm-backend.so --tty=1 --drm-device=card0 --config=/weston.ini --socket=wayland-1 \
+		--log=/tmp/weston.log "$@" </dev/tty1 >/tmp/weston.out 2>&1 &
+	await /run/user/wayland-1
+}
+
+# nested_up [OPTION]: a second Weston with that client, which is itself a client of the first one and fills its display.
+nested_up() {
+	weston --backend=wayland-backend.so --display=wayland-1 --config=/weston.ini --socket=wayland-2 \
+		--log=/tmp/nested.log "$@" >/tmp/nested.out 2>&1 &
+	await /run/user/wayland-2
+	WAYLAND_DISPLAY=wayland-2 weston-cliptest >/tmp/client.out 2>&1 &
 }
 
 weston_down() {
 	killall weston-cliptest weston
 	wait
-	rm -f /run/user/* /tmp/weston.log
+	rm -f /run/user/* /tmp/weston.log /tmp/nested.log
 }
 
 echo "GUEST up"

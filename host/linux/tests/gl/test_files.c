@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* What one file does wrong, or what goes wrong in it, is no other file's loss. */
-#include <drm/drm.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -109,22 +107,6 @@ void a_hang_costs_its_file_alone(void)
 	close(fd);
 	fd = gl_open();
 	CHECK_EQ(gl_clear(fd, false, false, true), 0);
-}
-
-void resources_of_other_files_are_not_there(void)
-{
-	int fd = gl_open(), other = gl_open();
-	struct gl_resource resource = gl_make_resource(fd);
-	struct drm_prime_handle prime = {.handle = resource.handle, .flags = DRM_CLOEXEC | DRM_RDWR};
-	struct drm_prime_handle back;
-
-	CHECK_EQ(gl_clear(other, true, false, false), 0);
-	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime), 0);
-	back = (struct drm_prime_handle){.fd = prime.fd};
-	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PRIME_FD_TO_HANDLE, &back), 0);
-	CHECK_EQ(back.handle, resource.handle);
-	CHECK_EQ(guest_ioctl(other, DRM_IOCTL_PRIME_FD_TO_HANDLE, &back), EOPNOTSUPP);
-	CHECK_EQ(gl_clear(other, false, true, false), 0);
 }
 
 /* Files that draw, until the card has no more; then one leaves, and another one can. */

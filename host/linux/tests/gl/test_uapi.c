@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* The calls of virtio-gpu's uAPI, and the display. */
-#include <drm/drm_fourcc.h>
+/* The calls of virtio-gpu's uAPI. */
 #include <drm/drm_mode.h>
 #include <drm/virtgpu_drm.h>
 #include <errno.h>
@@ -173,58 +172,4 @@ void wrong_arguments_are_refused(void)
 	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_VIRTGPU_EXECBUFFER, &args), E2BIG);
 	/* None of that has harmed the file. */
 	CHECK_EQ(gl_clear(fd, true, true, false), 0);
-}
-
-/* ---- the display ---- */
-
-static uint32_t pixel(uint32_t x, uint32_t y, uint32_t seed)
-{
-	return ((x * 3 + seed) & 0xff) << 16 | ((y * 5 + seed * 7) & 0xff) << 8 | ((x ^ y) & 0xff);
-}
-
-/* A resource is shown as it is at the renderer. The machine below compares the display. */
-void a_resource_is_shown(void)
-{
-	int fd = guest_open_primary("virtio_gpu");
-	uint32_t crtc_id = 0, connector_id = 0, encoders[4];
-	struct drm_mode_modeinfo modes[64];
-	struct drm_mode_card_res ids = {.crtc_id_ptr = (uintptr_t)&crtc_id, .count_crtcs = 1,
-					.connector_id_ptr = (uintptr_t)&connector_id, .count_connectors = 1};
-	struct drm_mode_get_connector connector = {0};
-	struct drm_mode_fb_cmd2 framebuffer = {.pixel_format = DRM_FORMAT_XRGB8888};
-	struct drm_mode_crtc crtc = {.count_connectors = 1, .mode_valid = 1};
-	struct drm_virtgpu_3d_box box = {.d = 1};
-	struct gl_resource resource;
-	char answer[8] = "";
-
-	CHECK(fd >= 0);
-	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_MODE_GETRESOURCES, &ids), 0);
-	connector.connector_id = connector_id;
-	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_MODE_GETCONNECTOR, &connector), 0);
-	CHECK(connector.count_modes > 0 && connector.count_modes <= 64);
-	connector.modes_ptr = (uintptr_t)modes;
-	connector.encoders_ptr = (uintptr_t)encoders;
-	connector.count_props = 0;
-	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_MODE_GETCONNECTOR, &connector), 0);
-	framebuffer.width = box.w = modes[0].hdisplay;
-	framebuffer.height = box.h = modes[0].vdisplay;
-	CHECK_EQ(gl_try_resource(fd, FORMAT_BGRX, box.w, box.h, &resource), 0);
-	for (uint32_t y = 0; y < box.h; y++)
-		for (uint32_t x = 0; x < box.w; x++)
-			resource.words[y * box.w + x] = pixel(x, y, 9);
-	CHECK_EQ(gl_to_host(fd, &resource, box, 0), 0);
-	/* The renderer's contents are shown, not what the memory holds now. */
-	memset(resource.words, 0, resource.bytes);
-	framebuffer.handles[0] = resource.handle;
-	framebuffer.pitches[0] = 4 * box.w;
-	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_MODE_ADDFB2, &framebuffer), 0);
-	crtc.crtc_id = crtc_id;
-	crtc.fb_id = framebuffer.fb_id;
-	crtc.set_connectors_ptr = (uintptr_t)&connector_id;
-	crtc.mode = modes[0];
-	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_MODE_SETCRTC, &crtc), 0);
-	printf("HOST compare %u %u 9 9 0 0 0 0\n", box.w, box.h);
-	fflush(stdout);
-	CHECK(read(0, answer, sizeof(answer) - 1) > 0);
-	CHECK_EQ(strncmp(answer, "same", 4), 0);
 }

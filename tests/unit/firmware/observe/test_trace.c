@@ -61,9 +61,10 @@ static void a_boot_leaves_its_stages(void **state)
 {
 	/* Channel 0 is the simulation's own. */
 	static const struct expected expected[] = {
-		{PB_TRACE_BOOT, 0xffff, 0, 1}, {PB_TRACE_BOOT, 0xffff, 1, 1}, {PB_TRACE_NODE, 0, ANSWERED},
-		{PB_TRACE_NODE, 1, ANSWERED},  {PB_TRACE_NODE, 2, ANSWERED},  {PB_TRACE_NODE, 3, ANSWERED},
-		{PB_TRACE_BOOT, 0xffff, 2, 1}, {PB_TRACE_BOOT, 0xffff, 3, 1}, {PB_TRACE_BOOT, 0xffff, 4, 1},
+		{PB_TRACE_BOOT, 0xffff, 0, 1}, {PB_TRACE_CLOCK, 0xffff, 0, 0}, {PB_TRACE_BOOT, 0xffff, 1, 1},
+		{PB_TRACE_NODE, 0, ANSWERED},  {PB_TRACE_NODE, 1, ANSWERED},   {PB_TRACE_NODE, 2, ANSWERED},
+		{PB_TRACE_NODE, 3, ANSWERED},  {PB_TRACE_BOOT, 0xffff, 2, 1},  {PB_TRACE_BOOT, 0xffff, 3, 1},
+		{PB_TRACE_BOOT, 0xffff, 4, 1},
 	};
 	struct card card;
 	uint32_t first = 0;
@@ -76,9 +77,9 @@ static void a_boot_leaves_its_stages(void **state)
 		first++; /* never written */
 	assert_int_equal(trace.lost, 0);
 	memmove(records, &records[first], (count - first) * sizeof(records[0]));
-	assert_int_equal(event(9), PB_TRACE_CHANNEL);
-	count = 9;
-	expect("boot", expected, 9);
+	assert_int_equal(event(10), PB_TRACE_CHANNEL);
+	count = 10;
+	expect("boot", expected, 10);
 	card_stop(&card);
 }
 
@@ -133,14 +134,14 @@ static void levels_say_how_much(void **state)
 	static const struct {
 		const char *row;
 		uint32_t levels;
-		uint32_t events[9]; /* of a PING and of a submission without lists */
+		uint32_t events[10]; /* of a PING and of a submission without lists */
 	} rows[] = {
 		{"nothing", PB_TRACE_LEVELS_NONE, {0}},
 		{"the default",
 		 PB_TRACE_LEVELS_DEFAULT,
 		 /* The card has two queues. */
-		 {PB_TRACE_LEVELS, PB_TRACE_HANDLE, PB_TRACE_HANDLE, PB_TRACE_TIME, PB_TRACE_COMMAND,
-		  PB_TRACE_COMMAND, PB_TRACE_FEED, PB_TRACE_COMPLETE}},
+		 {PB_TRACE_LEVELS, PB_TRACE_CLOCK, PB_TRACE_HANDLE, PB_TRACE_HANDLE, PB_TRACE_TIME,
+		  PB_TRACE_COMMAND, PB_TRACE_COMMAND, PB_TRACE_FEED, PB_TRACE_COMPLETE}},
 		{"packets only", 0x10, {PB_TRACE_FEED, PB_TRACE_COMPLETE}},
 		{"packets, each step", 0x20, {PB_TRACE_SUBMIT, PB_TRACE_FEED, PB_TRACE_COMPLETE}},
 		{"commands only", 0x10000, {PB_TRACE_COMMAND, PB_TRACE_COMMAND}},
@@ -238,7 +239,9 @@ static void a_ring_of_nonsense_is_refused(void **state)
 		enum pb_error error;
 	} rows[] = {
 		{"no magic", RING(magic), 0, PB_ERROR_UNSUPPORTED},
-		{"another version", RING(version), 2, PB_ERROR_UNSUPPORTED},
+		{"a later version", RING(version), 3, PB_ERROR_UNSUPPORTED},
+		{"no version", RING(version), 0, PB_ERROR_UNSUPPORTED},
+		{"a slow clock", RING(clock_hertz), 999999, PB_ERROR_PROTOCOL},
 		{"longer records", RING(record_bytes), 32, PB_ERROR_UNSUPPORTED},
 		{"no entries", RING(entries), 0, PB_ERROR_PROTOCOL},
 		{"as few as may be written over", RING(entries), 2, PB_ERROR_PROTOCOL},

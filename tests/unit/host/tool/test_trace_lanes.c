@@ -217,7 +217,7 @@ static const struct {
 
 static void write_trace(FILE *file, const struct step *steps)
 {
-	assert_true(pb_trace_file_begin(file, schema));
+	assert_true(pb_trace_file_begin(file, schema, 0));
 	for (uint32_t i = 0; i < STEPS && steps[i].event != END; i++) {
 		const struct pb_trace_record record = {.clock = 100u * i,
 						       .what = steps[i].object << 16 |

@@ -124,7 +124,7 @@ static FILE *begin(const char *text)
 	FILE *file = tmpfile();
 
 	assert_non_null(file);
-	assert_true(pb_trace_file_begin(file, text));
+	assert_true(pb_trace_file_begin(file, text, 0));
 	return file;
 }
 
@@ -148,7 +148,9 @@ static void times_do_not_wrap(void **state)
 
 	(void)state;
 	assert_true(pb_trace_file_records(file, records, COUNT(records)));
-	assert_true(pb_trace_file_anchor(file, 0x123456789abcdefu, 0x80000069u));
+	assert_true(pb_trace_file_anchor(
+		file, &(struct pb_trace_anchor){.nanoseconds = 0x123456789abcdefu, .error_us = 3},
+		0x80000069u));
 	assert_true(pb_trace_file_lost(file, 30));
 	assert_true(pb_trace_file_lost(file, 12));
 	read_back(file, &data);
@@ -160,20 +162,21 @@ static void times_do_not_wrap(void **state)
 	assert_int_equal(data.lost, 42);
 	assert_int_equal(data.anchor_count, 1);
 	assert_int_equal(data.anchors[0].nanoseconds, 0x123456789abcdefu);
+	assert_int_equal(data.anchors[0].error_us, 3);
 	assert_int_equal(data.anchors[0].time, 0x80001010 + 100);
 	assert_string_equal(data.schema.kinds[1].name, "BOOT");
 	pb_trace_data_free(&data);
 }
 
-/* A call has a time on the clock of the records, also before the clock wrapped; those before the first record are left out. */
+/* A call has the time that the anchor gives it, which stands behind it; those before the first record are left out. */
 static void ddi_calls_have_the_clock_of_the_records(void **state)
 {
 	static const struct pb_trace_record records[] = {{0xfffffff0u, 1, {0, 1}}, {0x1000, 2, {2, 3}}};
 	static const struct pb_ddi_call calls[] = {
-		{0xffffffe0u, PB_DDI_RENDER, 0, PB_DDI_NAMES_NOTHING, 0, 0},
-		{0xfffffff0u, PB_DDI_PATCH, 0, PB_DDI_NAMES_PACKET, UINT32_MAX, 0},
-		{0x10, PB_DDI_PREEMPTED, 1, PB_DDI_NAMES_PREEMPTION, 7, 0},
-		{0x1100, PB_DDI_DPC, PB_DDI_NONE, PB_DDI_NAMES_NOTHING, 0, 5},
+		{0x7fffffff0u, PB_DDI_RENDER, 0, PB_DDI_NAMES_NOTHING, 0, 0},
+		{0x800000000u, PB_DDI_PATCH, 0, PB_DDI_NAMES_PACKET, UINT32_MAX, 0},
+		{0x800000020u, PB_DDI_PREEMPTED, 1, PB_DDI_NAMES_PREEMPTION, 7, 0},
+		{0x800001110u, PB_DDI_DPC, PB_DDI_NONE, PB_DDI_NAMES_NOTHING, 0, 5},
 	};
 	static const uint64_t times[] = {0, 0x20, 0x1110};
 	FILE *file = begin("1 BOOT LIFE 1 stage:s -\n");
@@ -182,11 +185,17 @@ static void ddi_calls_have_the_clock_of_the_records(void **state)
 	(void)state;
 	assert_true(pb_trace_file_records(file, records, COUNT(records)));
 	assert_true(pb_trace_file_calls(file, calls, COUNT(calls)));
+	assert_true(pb_trace_file_anchor(file, &(struct pb_trace_anchor){.host_us = 0x800001010u}, 0x1000));
 	read_back(file, &data);
 	assert_int_equal(data.call_count, COUNT(times));
 	for (uint32_t i = 0; i < COUNT(times); i++) {
 		assert_int_equal(data.calls[i].time, times[i]);
-		assert_memory_equal(&data.calls[i].call, &calls[i + 1u], sizeof(calls[0]));
+		assert_int_equal(data.calls[i].call.host_us, calls[i + 1u].host_us);
+		assert_int_equal(data.calls[i].call.function, calls[i + 1u].function);
+		assert_int_equal(data.calls[i].call.node, calls[i + 1u].node);
+		assert_int_equal(data.calls[i].call.names, calls[i + 1u].names);
+		assert_int_equal(data.calls[i].call.id, calls[i + 1u].id);
+		assert_int_equal(data.calls[i].call.status, calls[i + 1u].status);
 	}
 	assert_string_equal(pb_ddi_name(PB_DDI_RESTART_FROM_TIMEOUT), "RestartFromTimeout");
 	assert_string_equal(pb_ddi_name(0), "?");
@@ -208,7 +217,7 @@ static void files_that_cannot_be_read(void **state)
 		{"the file is cut off", {77, 0, 0}, 3},
 		{"a piece is too long", {PIECE(77, 0x100001)}, 8},
 		{"a piece of records is cut off", {PIECE(2, 8), 0}, 16},
-		{"a piece of calls is cut off", {PIECE(5, 8), 0}, 16},
+		{"a piece of calls is cut off", {PIECE(7, 8), 0}, 16},
 		{"the schema of the trace is invalid", {PIECE(1, 2), 'X', '\n'}, 10},
 		{NULL, {PIECE(3, 2), 1, 1}, 10},
 	};
@@ -216,7 +225,7 @@ static void files_that_cannot_be_read(void **state)
 	FILE *file = tmpfile();
 
 	(void)state;
-	fputs("PBTRACE2", file);
+	fputs("PBTRACE3", file);
 	rewind(file);
 	assert_string_equal(pb_trace_file_read(file, &data), "the file is no trace");
 	fclose(file);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The clock of the trace's records, on the real image: it counts at the rate that the board states, and a restart of the
+ * MCU, with which it begins anew, turns no time back. The tick, another timer of the MCU, is the measure: every 5 ms.
+ */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "patchbay/trace.h"
+#include "tests/e2e/e2e.h"
+#include "tests/e2e/e2e_host.h"
+#include "tests/e2e/e2e_trace.h"
+
+#define TICK_US   5000
+#define TICKS     200u
+#define TIMES_MAX 20000u
+
+static struct e2e_output output;
+
+/** Reads the times of a decoded trace's records with a word, in microseconds. @return their number */
+static uint32_t read_times(const char *trace, const char *word, int64_t times[TIMES_MAX])
+{
+	char text[E2E_PATH_BYTES], command[3 * E2E_PATH_BYTES];
+	uint32_t count = 0;
+	char *all, *save = NULL;
+
+	e2e_path(text, "decoded");
+	snprintf(command, sizeof(command), "'%s' trace decode '%s' >'%s'", E2E_PATCHBAY, trace, text);
+	assert_int_equal(system(command), 0);
+	all = (char *)e2e_read_file(text, &(size_t){0});
+	for (char *line = strtok_r(all, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
+		long seconds, microseconds;
+
+		if (sscanf(line, "%ld.%ld", &seconds, &microseconds) != 2 || strstr(line, word) == NULL)
+			continue;
+		assert_true(count < TIMES_MAX);
+		times[count++] = seconds * 1000000 + microseconds;
+	}
+	free(all);
+	return count;
+}
+
+static int by_value(const void *left, const void *right)
+{
+	const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/** Half of the ticks come right after the one before, also on a machine that runs the MCU late now and then. */
+static void check_rate(const char *trace)
+{
+	static int64_t times[TIMES_MAX];
+	const uint32_t count = read_times(trace, "  TICK ", times);
+
+	assert_true(count > TICKS);
+	for (uint32_t i = 0; i + 1u < count; i++)
+		times[i] = times[i + 1u] - times[i];
+	qsort(times, count - 1u, sizeof(times[0]), by_value);
+	print_message("half of the ticks are %lld us apart\n", (long long)times[count / 2u]);
+	assert_in_range(times[count / 2u], TICK_US - TICK_US / 20, TICK_US + TICK_US / 20);
+}
+
+static void the_records_have_a_counter_of_the_stated_rate(void **state)
+{
+	char trace[E2E_PATH_BYTES];
+	struct pb_link *link;
+	struct pb_trace reader;
+	struct e2e_card card;
+
+	(void)state;
+	e2e_path(trace, "ticks.trace");
+	e2e_card_start(&card, 0);
+	assert_int_equal(pb_link_open_observer(card.socket, &link), PB_ERROR_OK);
+	assert_int_equal(pb_trace_open(&reader, link), PB_ERROR_OK);
+	/* A counter of the MCU, of at most a microsecond a step. */
+	assert_true(reader.hertz >= 1000000u);
+	link->ops->close(link);
+	e2e_patchbay(&output, "trace", "record", "--card", card.socket, "--levels", "LINE=3", "--time", "2.5",
+		     trace);
+	assert_int_equal(output.code, 0);
+	check_rate(trace);
+	e2e_card_stop(&card);
+}
+
+/** Waits for firmware of an incarnation that runs. */
+static void await_boot(const struct e2e_card *card, uint32_t incarnation)
+{
+	const uint64_t begin = e2e_now();
+	struct pb_card_info info = {0};
+	struct pb_link *link;
+
+	assert_int_equal(pb_link_open_observer(card->socket, &link), PB_ERROR_OK);
+	do {
+		assert_true(e2e_patience(begin));
+		(void)pb_card_read(link, &info);
+	} while (info.incarnation != incarnation || info.boot_stage != PB_BOOT_STAGE_RUNNING);
+	link->ops->close(link);
+}
+
+static void a_restart_turns_no_time_back(void **state)
+{
+	static int64_t times[TIMES_MAX];
+	char trace[E2E_PATH_BYTES];
+	struct e2e_card card;
+	struct e2e_host host;
+	uint32_t count;
+
+	(void)state;
+	e2e_path(trace, "restart.trace");
+	e2e_card_start(&card, 1);
+	assert_true(e2e_host_open(&host, card.socket));
+	assert_true(e2e_host_round(&host, 1));
+	host.link->ops->close(host.link);
+	assert_int_equal(kill(e2e_card_mcu(&card), SIGKILL), 0);
+	await_boot(&card, 2);
+	e2e_patchbay(&output, "trace", "record", "--card", card.socket, trace);
+	assert_int_equal(output.code, 0);
+	count = read_times(trace, ".", times);
+	assert_true(count > 20);
+	for (uint32_t i = 1; i < count; i++)
+		assert_true(times[i] >= times[i - 1u]);
+	/* Both boots are within what the card's clock counts between them. */
+	assert_int_equal(read_times(trace, "BOOT      stage NONE ", times), 2);
+	assert_true(times[1] > times[0]);
+	e2e_card_stop(&card);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		e2e_test(the_records_have_a_counter_of_the_stated_rate),
+		e2e_test(a_restart_turns_no_time_back),
+	};
+
+	return e2e_run_tests(tests);
+}
