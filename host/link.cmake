@@ -14,5 +14,6 @@ pb_library(pb_link_gdb SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/link_gdb.c
   ${CMAKE_CURRENT_LIST_DIR}/link_gdb_memory.c
   ${CMAKE_CURRENT_LIST_DIR}/link_gdb_remote.c
+  ${CMAKE_CURRENT_LIST_DIR}/link_gdb_flash.c
   ${CMAKE_CURRENT_LIST_DIR}/link_gdb_packet.c
   LINKS pb_link_system)

@@ -74,7 +74,7 @@ static enum pb_error receive(struct pb_gdb *gdb, bool stop)
 	return PB_ERROR_PROTOCOL;
 }
 
-static enum pb_error ask(struct pb_gdb *gdb, const void *question, size_t bytes)
+enum pb_error pb_gdb_ask(struct pb_gdb *gdb, const void *question, size_t bytes)
 {
 	enum pb_error error = pb_gdb_send(&gdb->wire, question, bytes);
 
@@ -83,7 +83,7 @@ static enum pb_error ask(struct pb_gdb *gdb, const void *question, size_t bytes)
 
 static enum pb_error ask_text(struct pb_gdb *gdb, const char *question)
 {
-	return ask(gdb, question, strlen(question));
+	return pb_gdb_ask(gdb, question, strlen(question));
 }
 
 /* Receives the stop reply: the MCU has halted. */
@@ -316,7 +316,7 @@ enum pb_error pb_gdb_read(struct pb_gdb *gdb, uint32_t address, void *to, uint32
 		char command[COMMAND_ROOM];
 		const char *end = put_command(command, 'm', address, part);
 
-		error = ask(gdb, command, (size_t)(end - command));
+		error = pb_gdb_ask(gdb, command, (size_t)(end - command));
 		if (error == PB_ERROR_OK)
 			error = decode_digits(gdb, at, part);
 		address += part;
@@ -353,7 +353,7 @@ enum pb_error pb_gdb_write(struct pb_gdb *gdb, uint32_t address, const void *fro
 		char *end = put_command(command, gdb->binary ? 'X' : 'M', address, part);
 
 		end = put_data(gdb, end, at, part);
-		error = ask(gdb, command, (size_t)(end - command));
+		error = pb_gdb_ask(gdb, command, (size_t)(end - command));
 		if (error == PB_ERROR_OK && !reply_is(gdb, "OK"))
 			error = gdb->wire.packet[0] == 'E' ? PB_ERROR_BAD_RANGE : PB_ERROR_PROTOCOL;
 		address += part;

@@ -42,6 +42,11 @@ enum pb_error pb_gdb_greet(struct pb_gdb *gdb, int socket, uint64_t patience_us)
 /** Detaches from the stub, which resumes the MCU. The socket stays open. */
 void pb_gdb_leave(struct pb_gdb *gdb);
 
+/**
+ * Asks the stub, and receives its answer into gdb->wire.packet; what it prints meanwhile is left out. Pre: the MCU is halted.
+ * Errors as for pb_gdb_greet().
+ */
+enum pb_error pb_gdb_ask(struct pb_gdb *gdb, const void *question, size_t bytes);
 /** Halts the MCU, if it runs. Errors as for pb_gdb_greet(). */
 enum pb_error pb_gdb_halt(struct pb_gdb *gdb);
 /** Resumes the MCU, if it is halted. Errors as for pb_gdb_greet(). */

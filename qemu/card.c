@@ -159,6 +159,7 @@ static void announce_death(struct card *card, bool again)
 /* No MCU runs any more. */
 static void mcu_died(struct card *card, const char *how)
 {
+	char next[48] = "it is not started again";
 	/* A loader starts another image then. */
 	bool again = (card->came_up || card->loader.used) &&
 		     card->boot.deaths < card->options->restarts + card->asked;
@@ -171,12 +172,9 @@ static void mcu_died(struct card *card, const char *how)
 		return;
 	}
 	if (again)
-		pb_card_say("the MCU died (%s) at stage %s, waypoint %s: restart %u of %u", how,
-			    pb_card_boot_dead_stage(&card->boot), pb_card_boot_dead_waypoint(&card->boot),
-			    card->boot.deaths, card->options->restarts);
-	else
-		pb_card_say("the MCU died (%s) at stage %s, waypoint %s: it is not started again", how,
-			    pb_card_boot_dead_stage(&card->boot), pb_card_boot_dead_waypoint(&card->boot));
+		snprintf(next, sizeof(next), "restart %u of %u", card->boot.deaths, card->options->restarts);
+	pb_card_say("the MCU died (%s) at stage %s, waypoint %s: %s", how,
+		    pb_card_boot_dead_stage(&card->boot), pb_card_boot_dead_waypoint(&card->boot), next);
 	if (again && !start_mcu(card))
 		fail(card);
 	else if (!again) {
@@ -199,6 +197,8 @@ static void firmware_failed(struct card *card)
 {
 	char how[PB_CARD_BOOT_FATAL_BYTES];
 
+	/* What a loader has reported before it wrote the record may not have been read yet. */
+	(void)pb_card_lines_receive(&card->lines);
 	pb_card_boot_fatal(&card->boot, how);
 	pb_card_mcu_stop(&card->mcu);
 	mcu_died(card, how);

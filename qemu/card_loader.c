@@ -4,9 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,26 +32,49 @@ static char slot_name(uint32_t slot)
 	return (char)('A' + slot);
 }
 
-/** Gives a file all of its blocks, so that no write to the mapping meets a full disk. */
+/** Gives a file all of its blocks, so that no write to it meets a full disk. */
 static bool reserve(int file)
 {
 	errno = posix_fallocate(file, 0, PB_CARD_FLASH_BYTES);
 	return errno == 0;
 }
 
-/** Locks a file for one card, and maps it. @return NULL: errno has the reason, or is 0 for a wrong size */
-static uint8_t *map(int file)
+/** Whether a file is as large as a flash. */
+static bool has_size(int file)
 {
 	struct stat status;
-	void *bytes;
 
-	if (flock(file, LOCK_EX | LOCK_NB) != 0 || fstat(file, &status) != 0)
+	return fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == PB_CARD_FLASH_BYTES;
+}
+
+/**
+ * Locks a file for one card, and reads it: not a mapping, which ends the card when the file is truncated.
+ * @return NULL: errno has the reason, or is 0 for a wrong size
+ */
+static uint8_t *load(int file)
+{
+	uint8_t *bytes;
+
+	if (flock(file, LOCK_EX | LOCK_NB) != 0)
 		return NULL;
 	errno = 0;
-	if (!S_ISREG(status.st_mode) || status.st_size != PB_CARD_FLASH_BYTES || !reserve(file))
+	if (!has_size(file) || !reserve(file))
 		return NULL;
-	bytes = mmap(NULL, PB_CARD_FLASH_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-	return bytes != MAP_FAILED ? bytes : NULL;
+	bytes = malloc(PB_CARD_FLASH_BYTES);
+	if (bytes != NULL && pread(file, bytes, PB_CARD_FLASH_BYTES, 0) != (ssize_t)PB_CARD_FLASH_BYTES) {
+		free(bytes);
+		bytes = NULL;
+	}
+	return bytes;
+}
+
+/** Writes a range to the file. @return false: the file has another size now, or the disk fails */
+static bool save(void *context, uint32_t offset, uint32_t bytes)
+{
+	const struct pb_card_loader *loader = context;
+
+	return has_size(loader->file) &&
+	       pwrite(loader->file, loader->model.bytes + offset, bytes, (off_t)offset) == (ssize_t)bytes;
 }
 
 /** Returns why a file cannot be a flash, by its errno. */
@@ -76,7 +99,7 @@ bool pb_card_loader_open(struct pb_card_loader *loader, const char *path, const 
 		return false;
 	}
 	loader->file = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-	bytes = loader->file >= 0 ? map(loader->file) : NULL;
+	bytes = loader->file >= 0 ? load(loader->file) : NULL;
 	if (bytes == NULL) {
 		pb_card_say("cannot use %s as the card's flash: %s", path, why_not(errno));
 		if (loader->file >= 0)
@@ -84,6 +107,7 @@ bool pb_card_loader_open(struct pb_card_loader *loader, const char *path, const 
 		return false;
 	}
 	pb_flash_model_init(&loader->model, bytes);
+	pb_flash_model_keep(&loader->model, save, loader);
 	loader->updater = (struct pb_updater){.slots = &loader->model.slots,
 					      .fuses = &loader->model.fuses,
 					      .board = machine->board,
@@ -95,7 +119,7 @@ bool pb_card_loader_open(struct pb_card_loader *loader, const char *path, const 
 void pb_card_loader_close(struct pb_card_loader *loader)
 {
 	if (loader->used) {
-		munmap(loader->model.bytes, PB_CARD_FLASH_BYTES);
+		free(loader->model.bytes);
 		close(loader->file);
 	}
 	loader->used = false;

@@ -49,12 +49,13 @@ enum pb_card_loader_news {
 };
 
 /**
- * Maps the file of a card's flash. Says on standard error what is wrong with it.
+ * Reads the file of a card's flash, and locks it. Each operation of the flash is in the file when it returns; one fails if
+ * the file has another size meanwhile. Says on standard error what is wrong with the file.
  * @param path NULL: the card has no loader, and all functions below do nothing
  */
 bool pb_card_loader_open(struct pb_card_loader *loader, const char *path, const struct pb_machine *machine,
 			 struct pb_card_lines *lines, bool quiet);
-/** Unmaps the file. */
+/** Closes the file. */
 void pb_card_loader_close(struct pb_card_loader *loader);
 /** The MCU starts now. @param clock the card's clock */
 void pb_card_loader_start(struct pb_card_loader *loader, uint32_t clock);

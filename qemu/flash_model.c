@@ -60,12 +60,12 @@ static bool begin(struct pb_flash_model *model, bool *whole)
 	return true;
 }
 
-/** Ends an operation. @return whether it was carried out as a whole */
-static bool end(struct pb_flash_model *model, bool whole)
+/** Ends an operation on a range. @return whether it was carried out as a whole, and is permanent */
+static bool end(struct pb_flash_model *model, bool whole, uint32_t offset, uint32_t bytes)
 {
 	if (model->power != UINT32_MAX)
 		model->power = whole ? model->power - 1u : UINT32_MAX - 1u;
-	return whole;
+	return (model->save == NULL || model->save(model->context, offset, bytes)) && whole;
 }
 
 static bool inside(uint32_t offset, uint32_t bytes)
@@ -92,7 +92,7 @@ static bool flash_program(void *context, uint32_t offset, uint32_t value)
 	if (offset < FUSES_END || !inside(offset, sizeof(value)) || !begin(model, &whole))
 		return false;
 	write_word(model, offset, read_word(model, offset) & (value | ~changed_bits(model)));
-	return end(model, whole);
+	return end(model, whole, offset, sizeof(value));
 }
 
 static bool flash_erase(void *context, uint32_t offset)
@@ -105,7 +105,7 @@ static bool flash_erase(void *context, uint32_t offset)
 		return false;
 	for (uint32_t at = offset; at < offset + PB_CARD_FLASH_SECTOR_BYTES; at += (uint32_t)sizeof(uint32_t))
 		write_word(model, at, read_word(model, at) | changed_bits(model));
-	return end(model, whole);
+	return end(model, whole, offset, PB_CARD_FLASH_SECTOR_BYTES);
 }
 
 static bool fuses_key(void *context, uint8_t key[PB_FUSES_KEY_BYTES])
@@ -126,26 +126,29 @@ static bool fuses_counter(void *context, uint32_t *value)
 	return true;
 }
 
-/** Clears one more bit of the counter. */
-static bool raise_by_one(struct pb_flash_model *model, uint32_t value)
+/** Clears one more bit of the counter. @param words the counter as it is; out: as it is to be */
+static bool raise_by_one(struct pb_flash_model *model, uint32_t words[PB_CARD_COUNTER_WORDS])
 {
-	const uint32_t offset = (uint32_t)offsetof(struct pb_card_fuses, counter) + value / 32u * 4u;
+	const uint32_t i = pb_card_counter_raise(words);
+	const uint32_t offset = (uint32_t)offsetof(struct pb_card_fuses, counter) + i * 4u;
 	bool whole;
 
 	if (!begin(model, &whole))
 		return false;
-	write_word(model, offset, read_word(model, offset) & ~(1u << value % 32u & changed_bits(model)));
-	return end(model, whole);
+	write_word(model, offset, read_word(model, offset) & (words[i] | ~changed_bits(model)));
+	return end(model, whole, offset, sizeof(words[i]));
 }
 
 static bool fuses_raise(void *context, uint32_t value)
 {
-	uint32_t now;
+	struct pb_flash_model *model = context;
+	uint32_t words[PB_CARD_COUNTER_WORDS];
 
-	if (value > PB_FUSES_COUNTER_MAX || !fuses_counter(context, &now))
+	memcpy(words, model->bytes + offsetof(struct pb_card_fuses, counter), sizeof(words));
+	if (value > PB_FUSES_COUNTER_MAX)
 		return false;
-	for (; now < value; now++) {
-		if (!raise_by_one(context, now))
+	for (uint32_t now = pb_card_counter_value(words); now < value; now++) {
+		if (!raise_by_one(model, words))
 			return false;
 	}
 	return true;
@@ -168,6 +171,13 @@ void pb_flash_model_init(struct pb_flash_model *model, uint8_t *bytes)
 		.power = UINT32_MAX,
 		.seed = 1,
 	};
+}
+
+void pb_flash_model_keep(struct pb_flash_model *model,
+			 bool (*save)(void *context, uint32_t offset, uint32_t bytes), void *context)
+{
+	model->save = save;
+	model->context = context;
 }
 
 void pb_flash_model_power_on(struct pb_flash_model *model)

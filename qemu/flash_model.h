@@ -28,6 +28,9 @@ struct pb_flash_model {
 	enum pb_flash_tear tear; /**< how it ends the operation in which it comes */
 	uint32_t seed;           /**< of the bits that PB_FLASH_TEAR_SOME chooses */
 	uint32_t operations;     /**< erases and programs so far */
+	/** Makes a range permanent that has changed; NULL: `bytes` are all there is. @return whether it is permanent */
+	bool (*save)(void *context, uint32_t offset, uint32_t bytes);
+	void *context; /**< of `save` */
 };
 
 /**
@@ -35,6 +38,9 @@ struct pb_flash_model {
  * @param bytes PB_CARD_FLASH_BYTES at an address for words; stays the caller's
  */
 void pb_flash_model_init(struct pb_flash_model *model, uint8_t *bytes);
+/** Has each operation make permanent what it has changed, and fail where that fails. */
+void pb_flash_model_keep(struct pb_flash_model *model,
+			 bool (*save)(void *context, uint32_t offset, uint32_t bytes), void *context);
 /** Restores the power: the next operation is carried out. */
 void pb_flash_model_power_on(struct pb_flash_model *model);
 /** Makes a new card: everything erased, the fuses with a public key, the counter 0. */

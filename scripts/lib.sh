@@ -32,7 +32,7 @@ packages_clean=(mmdebstrap)
 packages_fuzz=(llvm)
 packages_reference=(python3 doxygen)
 packages_manual=(mandoc)
-packages_watch=(python3 python3-prometheus-client python3-pyte)
+packages_watch=(python3 python3-prometheus-client python3-pyte babeltrace2)
 
 # The command that a package is wanted for. A package without one here is a library.
 declare -A package_command=(
@@ -40,7 +40,8 @@ declare -A package_command=(
 	[gcc-riscv64-unknown-elf]=riscv64-unknown-elf-gcc [qemu-system-arm]=qemu-system-arm
 	[qemu-system-misc]=qemu-system-riscv32 [clang]=clang [clang-format]=clang-format [clang-tidy]=clang-tidy
 	[valgrind]=valgrind [graphviz]=dot [openocd]=openocd [stm32flash]=stm32flash [gdb-multiarch]=gdb-multiarch
-	[mmdebstrap]=mmdebstrap [llvm]=llvm-cov [gcovr]=gcovr [python3]=python3 [spin]=spin [gnuplot-nox]=gnuplot [doxygen]=doxygen [mandoc]=mandoc [chromium]=chromium
+	[llvm]=llvm-cov [gcovr]=gcovr [python3]=python3 [spin]=spin [gnuplot-nox]=gnuplot [doxygen]=doxygen [mandoc]=mandoc [babeltrace2]=babeltrace2 [chromium]=chromium
+	[mmdebstrap]=mmdebstrap
 )
 
 say() {

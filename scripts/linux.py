@@ -19,6 +19,7 @@ import linux_gl
 import linux_host
 import linux_links
 import linux_mesa
+import linux_trace
 from linux_machine import PATIENT, Card, Failure, Machine, end_all, ended
 from linux_picture import compare
 
@@ -189,6 +190,11 @@ def run_ends(options, work, table):
     linux_ends.run_ends(sys.modules[__name__], options, work, table)
 
 
+def run_trace(options, work, table):
+    """The guest's tracepoints beside the card's trace: linux_trace.py."""
+    linux_trace.run_trace(sys.modules[__name__], options, work, table)
+
+
 def run_links(options, work, table):
     """Programs without the driver: linux_links.py."""
     linux_links.run_links(sys.modules[__name__], options, work, table)
@@ -197,7 +203,7 @@ def run_links(options, work, table):
 # Those that are part of every run.
 RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915,
         "run_host": run_host, "run_clients": run_clients, "run_links": run_links, "run_gl": run_gl,
-        "run_ends": run_ends}
+        "run_ends": run_ends, "run_trace": run_trace}
 
 
 def run_in(work, name, table, run):

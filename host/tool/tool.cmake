@@ -68,5 +68,7 @@ pb_program(patchbay
     ${CMAKE_CURRENT_LIST_DIR}/trace_command.c
     ${CMAKE_CURRENT_LIST_DIR}/update_card.c
     ${CMAKE_CURRENT_LIST_DIR}/update_command.c
+    ${CMAKE_CURRENT_LIST_DIR}/update_probe.c
+    ${CMAKE_CURRENT_LIST_DIR}/probe_flash.c
     ${CMAKE_CURRENT_LIST_DIR}/why_command.c
   LINKS pb_gl_serve pb_dump pb_why pb_screenshot pb_crash pb_stats pb_top pb_trace pb_firmware_image pb_card_failure pb_replay pb_demo pb_link_socket pb_link_pci pb_probe pb_card pb_sim pb_schedules pb_json_number cjson)

@@ -12,8 +12,13 @@ pb_library(pb_trace
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/trace_anchor.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_clock.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_ctf.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_ctf_metadata.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_export.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_file.c
+    ${CMAKE_CURRENT_LIST_DIR}/guest_trace.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_guest.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_import.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_keep.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_lane.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_page.c
@@ -21,6 +26,7 @@ pb_library(pb_trace
     ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_clients.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_counters.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_events.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_guests.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_list.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_marks.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_tracks.c

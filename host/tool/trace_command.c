@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "host/tool/card_arguments.h"
@@ -14,7 +15,10 @@
 #include "host/tool/open_card.h"
 #include "host/tool/seconds.h"
 #include "host/tool/trace_anchor.h"
+#include "host/tool/trace_ctf.h"
 #include "host/tool/trace_export.h"
+#include "host/tool/trace_guest.h"
+#include "host/tool/trace_import.h"
 #include "host/tool/trace_perfetto.h"
 #include "host/tool/trace_record.h"
 
@@ -25,6 +29,7 @@ enum option_key {
 	KEY_LEVELS,
 	KEY_TIME,
 	KEY_CHROME,
+	KEY_CTF,
 	KEY_PERFETTO,
 	KEY_HTML,
 };
@@ -34,6 +39,7 @@ struct arguments {
 	const char *memory;
 	const char *file;
 	const char *chrome;
+	const char *ctf;
 	const char *perfetto;
 	const char *html;
 	struct pb_trace_recording recording;
@@ -49,6 +55,7 @@ static const struct argp_option reader_options[] = {
 static const struct argp_option export_options[] = {
 	{"perfetto", KEY_PERFETTO, "FILE.pftrace", 0, "Write a trace for Perfetto", 0},
 	{"chrome", KEY_CHROME, "FILE.json", 0, "Write Chrome trace events, for speedscope and others", 0},
+	{"ctf", KEY_CTF, "DIR", 0, "Write a folder in the Common Trace Format 1.8", 0},
 	{"html", KEY_HTML, "FILE.html", 0, "Write a page that needs no network", 0},
 	{0},
 };
@@ -82,6 +89,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_CHROME:
 		arguments->chrome = text;
+		return 0;
+	case KEY_CTF:
+		arguments->ctf = text;
 		return 0;
 	case KEY_PERFETTO:
 		arguments->perfetto = text;
@@ -238,6 +248,17 @@ static void print_anchor(const struct pb_trace_anchor *anchor)
 	       (unsigned)anchor->error_us);
 }
 
+static void print_guest(const struct pb_trace_guest *at)
+{
+	const struct pb_guest_event *event = &at->event;
+
+	printf("%6" PRIu64 ".%06u  guest %u %-6s queue 0x%08x value %" PRIu64 " node %u file %" PRIu64
+	       " task %s %u detail %d\n",
+	       at->time / 1000000u, (unsigned)(at->time % 1000000u), (unsigned)at->guest,
+	       pb_guest_event_name(event->kind), (unsigned)event->queue, event->value, (unsigned)event->node,
+	       event->file, event->comm, (unsigned)event->pid, (int)event->detail);
+}
+
 static int decode_command(int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -250,7 +271,7 @@ static int decode_command(int argc, char **argv)
 	};
 	struct arguments arguments = {0};
 	struct pb_trace_data data;
-	size_t anchor = 0;
+	size_t anchor = 0, guest = 0;
 	int64_t drift;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
@@ -264,10 +285,14 @@ static int decode_command(int argc, char **argv)
 		for (; anchor < data.anchor_count && data.anchors[anchor].time < data.moments[i].time;
 		     anchor++)
 			print_anchor(&data.anchors[anchor]);
+		for (; guest < data.guest_count && data.guest[guest].time < data.moments[i].time; guest++)
+			print_guest(&data.guest[guest]);
 		pb_trace_print(stdout, &data.schema, &data.moments[i].record, data.moments[i].time);
 	}
 	for (; anchor < data.anchor_count; anchor++)
 		print_anchor(&data.anchors[anchor]);
+	for (; guest < data.guest_count; guest++)
+		print_guest(&data.guest[guest]);
 	if (pb_trace_drift(&data, &drift))
 		printf("       ...  the host's clock drifts by %+.3f parts in a million\n",
 		       (double)drift / 1000.0);
@@ -296,6 +321,42 @@ static int export_to(const char *program, const char *path, const struct pb_trac
 	return reason == 0 ? 0 : complain(program, path, strerror(reason));
 }
 
+static bool write_metadata(FILE *file, const struct pb_trace_data *data, const struct pb_timeline *timeline)
+{
+	(void)timeline;
+	return pb_trace_ctf_metadata(file, data);
+}
+
+static bool write_stream(FILE *file, const struct pb_trace_data *data, const struct pb_timeline *timeline)
+{
+	(void)timeline;
+	return pb_trace_ctf_stream(file, data);
+}
+
+/** Writes the two files of a folder, which is made if it is not there. */
+static int export_ctf(const char *program, const char *folder, const struct pb_trace_data *data)
+{
+	const struct {
+		const char *name;
+		bool (*write)(FILE *, const struct pb_trace_data *, const struct pb_timeline *);
+	} files[] = {{"metadata", write_metadata}, {"stream", write_stream}};
+	int code = 0;
+
+	if (folder == NULL)
+		return 0;
+	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+		return complain(program, folder, strerror(errno));
+	for (size_t i = 0; code == 0 && i < sizeof(files) / sizeof(files[0]); i++) {
+		char *path;
+
+		if (asprintf(&path, "%s/%s", folder, files[i].name) < 0)
+			return complain(program, folder, "out of memory");
+		code = export_to(program, path, data, NULL, files[i].write);
+		free(path);
+	}
+	return code;
+}
+
 /** Writes all files that were asked for, until one cannot be written. */
 static int export_all(const struct arguments *arguments, const char *program,
 		      const struct pb_trace_data *data, const struct pb_timeline *timeline)
@@ -312,7 +373,7 @@ static int export_all(const struct arguments *arguments, const char *program,
 
 	for (size_t i = 0; code == 0 && i < sizeof(files) / sizeof(files[0]); i++)
 		code = export_to(program, files[i].path, data, timeline, files[i].write);
-	return code;
+	return code == 0 ? export_ctf(program, arguments->ctf, data) : code;
 }
 
 static int export_command(int argc, char **argv)
@@ -330,21 +391,55 @@ static int export_command(int argc, char **argv)
 	int code;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	if (arguments.file == NULL ||
-	    (arguments.perfetto == NULL && arguments.chrome == NULL && arguments.html == NULL)) {
-		fprintf(stderr, "%s: give FILE.trace, and at least one of --perfetto, --chrome, --html\n",
+	if (arguments.file == NULL || (arguments.perfetto == NULL && arguments.chrome == NULL &&
+				       arguments.html == NULL && arguments.ctf == NULL)) {
+		fprintf(stderr,
+			"%s: give FILE.trace, and at least one of --perfetto, --chrome, --ctf, --html\n",
 			argv[0]);
 		return EXIT_USAGE;
 	}
 	if (!read_file(argv[0], arguments.file, &data))
 		return 1;
-	if (pb_timeline_build(&data, &timeline))
+	if (pb_timeline_build(&data, &timeline) && pb_trace_guest_join(&data, &timeline))
 		code = export_all(&arguments, argv[0], &data, &timeline);
 	else
 		code = complain(argv[0], arguments.file, "out of memory");
 	pb_timeline_free(&timeline);
 	pb_trace_data_free(&data);
 	return code;
+}
+
+/** Parser of the three files of an import. */
+static error_t parse_import(int key, char *text, struct argp_state *state)
+{
+	struct pb_trace_import *files = state->input;
+	const char **const places[] = {&files->trace, &files->guest, &files->joined};
+
+	if (key == ARGP_KEY_END && state->arg_num != sizeof(places) / sizeof(places[0]))
+		argp_error(state, "give FILE.trace, GUEST.txt and JOINED.trace");
+	if (key != ARGP_KEY_ARG)
+		return ARGP_ERR_UNKNOWN;
+	if (state->arg_num >= sizeof(places) / sizeof(places[0]))
+		argp_error(state, "give FILE.trace, GUEST.txt and JOINED.trace");
+	*places[state->arg_num] = text;
+	return 0;
+}
+
+static int import_command(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.parser = parse_import,
+		.args_doc = "FILE.trace GUEST.txt JOINED.trace",
+		.doc = "Join the trace of a card with that of a guest's Linux driver.\v"
+		       "GUEST.txt is /sys/kernel/tracing/trace of the guest, or what trace-cmd report "
+		       "prints, with "
+		       "the events patchbay_submit, patchbay_ring and patchbay_signal.\n\n"
+		       "Exit code: 0 success; 1 reading or writing failed; 2 wrong arguments.",
+	};
+	struct pb_trace_import files = {0};
+
+	argp_parse(&argp, argc, argv, 0, NULL, &files);
+	return pb_trace_import(argv[0], &files);
 }
 
 int pb_trace_command(int argc, char **argv)
@@ -360,6 +455,8 @@ int pb_trace_command(int argc, char **argv)
 		{"decode", (char[]){"patchbay trace decode"}, decode_command, "print a trace file"},
 		{"export", (char[]){"patchbay trace export"}, export_command,
 		 "export a trace file as a timeline"},
+		{"import", (char[]){"patchbay trace import"}, import_command,
+		 "join a trace file with the trace of a Linux guest"},
 	};
 	const bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host/tool/trace_anchor.h"
+#include "host/tool/trace_guest.h"
 
 static const char magic[8] = "PBTRACE2";
 static const char former_magic[8] = "PBTRACE1";
@@ -80,6 +81,33 @@ bool pb_trace_file_calls(FILE *file, const struct pb_ddi_call *calls, size_t cou
 					      calls[i].function, calls[i].node, calls[i].names, calls[i].id,
 					      calls[i].status},
 				 CALL_WORDS))
+			return false;
+	}
+	return true;
+}
+
+bool pb_trace_file_guest(FILE *file, uint32_t guest, const struct pb_guest_event *events, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct pb_guest_event *event = &events[i];
+		uint32_t words[PB_TRACE_GUEST_WORDS] = {guest,
+							event->kind,
+							(uint32_t)event->nanoseconds,
+							(uint32_t)(event->nanoseconds >> 32),
+							(uint32_t)event->file,
+							(uint32_t)(event->file >> 32),
+							(uint32_t)event->value,
+							(uint32_t)(event->value >> 32),
+							event->node,
+							event->queue,
+							event->card_us,
+							(uint32_t)event->detail,
+							event->pid};
+
+		for (size_t c = 0; c < sizeof(event->comm); c++)
+			words[PB_TRACE_GUEST_COMM + c / 4u] |= (uint32_t)(uint8_t)event->comm[c]
+							       << 8u * (c % 4u);
+		if (!write_words(file, PB_TRACE_PIECE_GUEST, words, PB_TRACE_GUEST_WORDS))
 			return false;
 	}
 	return true;
@@ -165,6 +193,7 @@ static const char *read_records(struct reading *reading, const uint32_t *words, 
 							  .what = words[i + 1u],
 							  .arguments = {words[i + 2u], words[i + 3u]}};
 		moment->after_loss = data->losing;
+		moment->lost = data->lost;
 		if (data->losing)
 			reading->unsure = data->count;
 		data->losing = false;
@@ -249,6 +278,8 @@ static const char *read_piece(struct reading *reading, uint32_t kind, uint8_t *b
 		reading->clock.hertz = data->hertz = words[0];
 	if (kind == PB_TRACE_PIECE_ANCHOR && (count == ANCHOR_WORDS || count == FORMER_ANCHOR_WORDS))
 		return read_anchor(reading, words, count);
+	if (kind == PB_TRACE_PIECE_GUEST)
+		return pb_trace_guest_add(data, words, count);
 	if (kind == PB_TRACE_PIECE_CALLS)
 		return count % CALL_WORDS != 0 ? "a piece of calls is cut off"
 					       : read_calls(data, words, count);
@@ -294,6 +325,7 @@ const char *pb_trace_file_read(FILE *file, struct pb_trace_data *data)
 		return "out of memory";
 	wrong = read_pieces(file, data, bytes);
 	time_calls(data);
+	pb_trace_guest_time(data);
 	free(bytes);
 	return wrong;
 }
@@ -303,5 +335,6 @@ void pb_trace_data_free(struct pb_trace_data *data)
 	free(data->moments);
 	free(data->anchors);
 	free(data->calls);
+	free(data->guest);
 	memset(data, 0, sizeof(*data));
 }

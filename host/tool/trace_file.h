@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "host/tool/ddi_calls.h"
+#include "host/tool/guest_trace.h"
 #include "host/tool/trace_clock.h"
 #include "host/tool/trace_schema.h"
 
@@ -29,6 +30,8 @@ enum pb_trace_piece {
 	PB_TRACE_PIECE_ANCHOR = 4,
 	PB_TRACE_PIECE_RATE = 6,  /**< one word: rate of the records' clock in hertz; before any record */
 	PB_TRACE_PIECE_CALLS = 7, /**< DDI calls of a WDDM kernel, behind the records */
+	PB_TRACE_PIECE_GUEST =
+		16, /**< events of a guest, behind the records; words as pb_trace_file_guest() has them */
 };
 
 /** Largest piece, in bytes. */
@@ -59,17 +62,32 @@ bool pb_trace_file_anchor(FILE *file, const struct pb_trace_anchor *anchor, uint
 /** Writes DDI calls. @return false: writing failed */
 bool pb_trace_file_calls(FILE *file, const struct pb_ddi_call *calls, size_t count);
 
+/** Writes events of a guest. @param guest its number: guests with one number have one clock @return false: writing failed */
+bool pb_trace_file_guest(FILE *file, uint32_t guest, const struct pb_guest_event *events, size_t count);
+
 /** A record with its time. */
 struct pb_trace_moment {
 	uint64_t time;                 /**< microseconds since the first record */
 	struct pb_trace_record record; /**< as in the file */
 	bool after_loss;               /**< records were lost just before it */
+	uint64_t lost;                 /**< records lost before it, since the trace began */
 };
 
 /** A DDI call with its time. */
 struct pb_trace_call {
 	uint64_t time;           /**< microseconds since the first record */
 	struct pb_ddi_call call; /**< as in the file */
+};
+
+#define PB_TRACE_GUEST_ALONE UINT32_MAX /**< an event of no submission of the trace */
+
+/** An event of a guest with its time. */
+struct pb_trace_guest {
+	uint64_t time;  /**< microseconds since the first record, by the card's clock in the event */
+	uint32_t guest; /**< number of the guest */
+	uint32_t
+		packet; /**< its submission, an index of pb_timeline.packets, or PB_TRACE_GUEST_ALONE: none is known */
+	struct pb_guest_event event; /**< as in the file */
 };
 
 /** Contents of a file. */
@@ -79,11 +97,13 @@ struct pb_trace_data {
 	size_t count;                    /**< number of records */
 	struct pb_trace_anchor *anchors; /**< in file order */
 	size_t anchor_count;             /**< number of anchors */
-	struct pb_trace_call *calls; /**< in the order in which they began; none before the first record */
-	size_t call_count;           /**< number of calls */
-	uint64_t lost;               /**< records lost */
-	uint32_t hertz;              /**< rate of the records' clock; 0: it is the card's clock */
-	bool losing;                 /**< while a file is read: records were lost behind the last moment */
+	struct pb_trace_call *calls;  /**< in the order in which they began; none before the first record */
+	size_t call_count;            /**< number of calls */
+	struct pb_trace_guest *guest; /**< events of guests, by time */
+	size_t guest_count;           /**< number of events of guests */
+	uint64_t lost;                /**< records lost */
+	uint32_t hertz;               /**< rate of the records' clock; 0: it is the card's clock */
+	bool losing;                  /**< while a file is read: records were lost behind the last moment */
 };
 
 /**

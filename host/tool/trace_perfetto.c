@@ -38,6 +38,7 @@
 #define EVENT_FLOWS           47u
 #define ANNOTATION_NAME_ID    1u
 #define ANNOTATION_UINT       3u
+#define ANNOTATION_INT        4u
 #define ANNOTATION_TEXT       6u
 
 /** sequence_flags: state before the packet is void. */
@@ -61,7 +62,11 @@
 	X(CONTEXT, "context")                                                                                \
 	X(RECORD, "record")                                                                                  \
 	X(STATUS, "status")                                                                                  \
-	X(PREEMPTION, "preemption")
+	X(PREEMPTION, "preemption")                                                                          \
+	X(VALUE, "value")                                                                                    \
+	X(FILE, "file")                                                                                      \
+	X(DETAIL, "detail")                                                                                  \
+	X(TASK, "task")
 
 enum annotation {
 	ANNOTATION_NONE,
@@ -234,6 +239,30 @@ static void annotate_call(const struct pb_perfetto *export, struct pb_proto *pro
 			     1, call->id);
 }
 
+static void annotate_wide(struct pb_proto *proto, enum annotation name, uint32_t field, uint64_t value)
+{
+	const size_t annotation = pb_proto_begin(proto, EVENT_ANNOTATIONS);
+
+	pb_proto_number(proto, ANNOTATION_NAME_ID, name);
+	pb_proto_number(proto, field, value);
+	pb_proto_end(proto, annotation);
+}
+
+static void annotate_guest(const struct pb_perfetto *export, struct pb_proto *proto, uint32_t index)
+{
+	const struct pb_guest_event *event = &export->data->guest[index].event;
+	char task[PB_GUEST_COMM_BYTES + 16u];
+
+	annotate_hex(proto, ANNOTATION_FENCE, 1, (uint32_t)event->value);
+	annotate_wide(proto, ANNOTATION_VALUE, ANNOTATION_UINT, event->value);
+	annotate_hex(proto, ANNOTATION_QUEUE, 8, event->queue);
+	annotate_number(proto, ANNOTATION_NODE, event->node);
+	annotate_wide(proto, ANNOTATION_FILE, ANNOTATION_UINT, event->file);
+	annotate_wide(proto, ANNOTATION_DETAIL, ANNOTATION_INT, (uint64_t)(int64_t)event->detail);
+	snprintf(task, sizeof(task), "%s %" PRIu32, event->comm, event->pid);
+	annotate(proto, ANNOTATION_TASK, task);
+}
+
 /** Names an event; a submission has its fence in its name. */
 static void name_event(const struct pb_perfetto *export, struct pb_proto *proto,
 		       const struct pb_perfetto_event *event)
@@ -274,6 +303,8 @@ static bool write_event(const struct pb_perfetto *export, struct pb_proto *proto
 		annotate_mark(export, proto, event->index);
 	else if (event->detail == PB_PERFETTO_CALL)
 		annotate_call(export, proto, event->index);
+	else if (event->detail == PB_PERFETTO_EVENT)
+		annotate_guest(export, proto, event->index);
 	pb_proto_end(proto, place);
 	pb_proto_end(proto, packet);
 	return pb_proto_write(proto, file);
@@ -302,6 +333,8 @@ bool pb_trace_export_perfetto(FILE *file, const struct pb_trace_data *data,
 	if (!export.failed)
 		pb_perfetto_add_marks(&export);
 	if (!export.failed)
+		pb_perfetto_add_guests(&export);
+	if (!export.failed)
 		pb_perfetto_add_counters(&export);
 	pb_perfetto_sort(&export);
 	good = !export.failed && write_all(&export, &proto, file);
@@ -312,5 +345,6 @@ bool pb_trace_export_perfetto(FILE *file, const struct pb_trace_data *data,
 	free(export.client_of);
 	free(export.rows);
 	free(export.signals);
+	free(export.guest);
 	return good;
 }

@@ -29,15 +29,15 @@ static void add_phases(struct pb_perfetto *export, const struct pb_packet *packe
 	const bool patched = packet->patch != PB_TRACE_NEVER && packet->patched != PB_TRACE_NEVER;
 	uint64_t at = pb_packet_begin(packet);
 	const struct {
-		enum pb_perfetto_name name;
 		uint64_t end;
+		enum pb_perfetto_name name;
 		bool known;
 	} phases[] = {
-		{PB_PERFETTO_NAME_WAITING, patched ? packet->patch : packet->feed, true},
-		{PB_PERFETTO_NAME_PATCHING, packet->patched, patched},
-		{PB_PERFETTO_NAME_READY, packet->feed, true},
-		{PB_PERFETTO_NAME_QUEUED, packet->run, true},
-		{PB_PERFETTO_NAME_RUNNING, packet->end, packet->run != PB_TRACE_NEVER},
+		{patched ? packet->patch : packet->feed, PB_PERFETTO_NAME_WAITING, true},
+		{packet->patched, PB_PERFETTO_NAME_PATCHING, patched},
+		{packet->feed, PB_PERFETTO_NAME_READY, true},
+		{packet->run, PB_PERFETTO_NAME_QUEUED, true},
+		{packet->end, PB_PERFETTO_NAME_RUNNING, packet->run != PB_TRACE_NEVER},
 	};
 
 	for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {

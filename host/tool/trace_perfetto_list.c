@@ -43,6 +43,8 @@ static int by_time(const void *left, const void *right)
 
 	if (a->time != b->time)
 		return a->time < b->time ? -1 : 1;
+	if (a->cause != b->cause)
+		return a->cause ? -1 : 1;
 	return (a->number > b->number) - (a->number < b->number);
 }
 

@@ -196,7 +196,8 @@ static void add_call(struct pb_perfetto *export, const struct finder *finder, ui
 					.name = PB_PERFETTO_NAME_CALL + (known ? call->function : 0),
 					.index = index,
 					.type = PB_PERFETTO_INSTANT,
-					.detail = PB_PERFETTO_CALL});
+					.detail = PB_PERFETTO_CALL,
+					.cause = call->function == PB_DDI_SUBMIT_COMMAND});
 }
 
 void pb_perfetto_add_marks(struct pb_perfetto *export)

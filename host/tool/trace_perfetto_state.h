@@ -30,6 +30,8 @@ enum pb_perfetto_kind {
 	PB_PERFETTO_QUEUE_DEPTH,      /**< counter: submissions of a queue; by lane */
 	PB_PERFETTO_CALLS_PROCESS,    /**< the process of the WDDM kernel */
 	PB_PERFETTO_CALLS,            /**< DDI calls of a node; by node, PB_PERFETTO_NODES: of none */
+	PB_PERFETTO_GUEST_PROCESS,    /**< a process of a guest; by index of its first event */
+	PB_PERFETTO_GUEST,            /**< one of its files and queues; by index of its first event */
 };
 
 /** Types of an event, as Perfetto numbers them. */
@@ -46,6 +48,7 @@ enum pb_perfetto_detail {
 	PB_PERFETTO_PACKET, /**< index of pb_timeline.packets */
 	PB_PERFETTO_MARK,   /**< index of pb_timeline.marks */
 	PB_PERFETTO_CALL,   /**< index of pb_trace_data.calls */
+	PB_PERFETTO_EVENT,  /**< index of pb_trace_data.guest */
 };
 
 /* X(NAME, text): names of events that are neither records nor calls. */
@@ -58,6 +61,9 @@ enum pb_perfetto_detail {
 	X(RUNNING, "running")                                                                                \
 	X(SIGNAL, "signal")                                                                                  \
 	X(AWAITS, "waits for another queue")                                                                 \
+	X(GUEST_SUBMIT, "guest submit")                                                                      \
+	X(GUEST_RING, "guest ring")                                                                          \
+	X(GUEST_SIGNAL, "guest signal")                                                                      \
 	X(RENDER, "render")                                                                                  \
 	X(PRESENT, "present")                                                                                \
 	X(PAGING, "paging")                                                                                  \
@@ -87,6 +93,7 @@ struct pb_perfetto_event {
 	uint32_t index;  /**< of what `detail` names */
 	enum pb_perfetto_type type;
 	enum pb_perfetto_detail detail;
+	bool cause; /**< of events of one time, it is before those that are no cause */
 };
 
 /** A flow from an event to a queue that waited for it. An event may have several. */
@@ -102,6 +109,14 @@ struct pb_perfetto_client {
 	uint32_t opening;     /**< how often its channel was opened before it, in the trace */
 };
 
+/** Where an event of a guest stands. */
+struct pb_perfetto_guest {
+	uint32_t process;               /**< index of the first event of its process */
+	uint32_t track;                 /**< index of the first event of its track */
+	uint32_t pid;                   /**< of the process that opened its file; 0: unknown */
+	char comm[PB_GUEST_COMM_BYTES]; /**< name of that process */
+};
+
 /** An export in progress. */
 struct pb_perfetto {
 	const struct pb_trace_data *data;
@@ -115,8 +130,9 @@ struct pb_perfetto {
 	uint32_t *client_of; /**< of each lane: index of its client */
 	uint32_t *rows;      /**< of each lane: number of its rows */
 	uint32_t *signals;   /**< of each packet: number of the event that is its signal; 0: it has none */
-	bool node[PB_PERFETTO_NODES]; /**< the nodes that the trace has */
-	bool failed;                  /**< the host was out of memory */
+	struct pb_perfetto_guest *guest; /**< of each event of a guest */
+	bool node[PB_PERFETTO_NODES];    /**< the nodes that the trace has */
+	bool failed;                     /**< the host was out of memory */
 };
 
 /** The uuid of a track. @param row below 4,096, 0 where the kind has none */
@@ -131,6 +147,8 @@ void pb_perfetto_find_clients(struct pb_perfetto *export);
 void pb_perfetto_add_packets(struct pb_perfetto *export);
 /** Adds events without a packet: records, waits, DDI calls. Fills links. Pre: the packets were added. */
 void pb_perfetto_add_marks(struct pb_perfetto *export);
+/** Adds the events of guests. Fills guest. */
+void pb_perfetto_add_guests(struct pb_perfetto *export);
 /** Adds the values of all counters. Fills node. */
 void pb_perfetto_add_counters(struct pb_perfetto *export);
 

@@ -237,6 +237,73 @@ static bool write_calls(const struct pb_perfetto *export, struct pb_proto *proto
 	return good;
 }
 
+static bool write_guest_process(const struct pb_perfetto *export, struct pb_proto *proto, FILE *file,
+				uint32_t index, uint32_t place)
+{
+	const struct pb_perfetto_guest *at = &export->guest[index];
+	const uint32_t guest = export->data->guest[index].guest;
+	char name[NAME_BYTES];
+
+	if (at->pid != 0)
+		snprintf(name, sizeof(name), "guest %" PRIu32 ": %s %" PRIu32, guest, at->comm, at->pid);
+	else
+		snprintf(name, sizeof(name), "guest %" PRIu32 ": unknown process", guest);
+	return write_track(proto, file,
+			   &(struct track){.uuid = pb_perfetto_uuid(PB_PERFETTO_GUEST_PROCESS, index, 0),
+					   .name = name,
+					   .pid = CARD_PID + place,
+					   .rank = place});
+}
+
+static bool write_guest_track(const struct pb_perfetto *export, struct pb_proto *proto, FILE *file,
+			      uint32_t index)
+{
+	const struct pb_guest_event *event = &export->data->guest[index].event;
+	char name[NAME_BYTES];
+
+	snprintf(name, sizeof(name), "file %" PRIu64 ", queue 0x%08" PRIx32 " (node %" PRIu32 ")",
+		 event->file, event->queue, event->node);
+	return write_track(proto, file,
+			   &(struct track){.uuid = pb_perfetto_uuid(PB_PERFETTO_GUEST, index, 0),
+					   .parent = pb_perfetto_uuid(PB_PERFETTO_GUEST_PROCESS,
+								      export->guest[index].process, 0),
+					   .name = name,
+					   .rank = index});
+}
+
+/** The first number of a guest from a number on. @return UINT64_MAX: there is none */
+static uint64_t next_guest(const struct pb_trace_data *data, uint64_t from)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = 0; i < data->guest_count; i++) {
+		if (data->guest[i].guest >= from && data->guest[i].guest < next)
+			next = data->guest[i].guest;
+	}
+	return next;
+}
+
+/** Writes the processes of each guest behind all others, and a track for each file and queue of one. */
+static bool write_guests(const struct pb_perfetto *export, struct pb_proto *proto, FILE *file)
+{
+	const struct pb_trace_data *data = export->data;
+	uint32_t place = 1u + (uint32_t) export->client_count;
+	uint64_t guest = next_guest(data, 0);
+	bool good = true;
+
+	for (; good && guest != UINT64_MAX; guest = next_guest(data, guest + 1u)) {
+		for (uint32_t i = 0; good && i < data->guest_count; i++) {
+			if (data->guest[i].guest != guest)
+				continue;
+			if (export->guest[i].process == i)
+				good = write_guest_process(export, proto, file, i, ++place);
+			if (good && export->guest[i].track == i)
+				good = write_guest_track(export, proto, file, i);
+		}
+	}
+	return good;
+}
+
 bool pb_perfetto_write_tracks(const struct pb_perfetto *export, struct pb_proto *proto, FILE *file)
 {
 	bool good = write_root(proto, file) && write_card(export, proto, file) &&
@@ -244,5 +311,6 @@ bool pb_perfetto_write_tracks(const struct pb_perfetto *export, struct pb_proto 
 
 	for (uint32_t lane = 0; good && lane < export->timeline->lanes.count; lane++)
 		good = write_queue(export, proto, file, lane);
-	return good && (export->data->call_count == 0 || write_calls(export, proto, file));
+	return good && (export->data->call_count == 0 || write_calls(export, proto, file)) &&
+	       write_guests(export, proto, file);
 }

@@ -10,6 +10,7 @@
 
 #include "host/tool/board_image.h"
 #include "host/tool/update_card.h"
+#include "host/tool/update_probe.h"
 #include "loader/update.h"
 
 /* Between two questions whether the image came up, and how many there are: a minute. */
@@ -19,6 +20,7 @@
 enum option_key {
 	KEY_CARD = 0x100,
 	KEY_FLASH,
+	KEY_LINK,
 	KEY_BOARD,
 	KEY_SLOT,
 	KEY_LATER,
@@ -28,6 +30,7 @@ struct arguments {
 	const char *file;
 	const char *socket;
 	const char *flash;
+	const char *stub;
 	const char *board;
 	uint32_t slot;
 	bool later;
@@ -36,7 +39,9 @@ struct arguments {
 static const struct argp_option option_table[] = {
 	{"card", KEY_CARD, "SOCKET", 0, "The running card whose hosts connect to SOCKET", 0},
 	{"flash", KEY_FLASH, "FILE", 0, "The flash of a card that does not run", 0},
-	{"board", KEY_BOARD, "NAME", 0, "Board of that card (default " PB_DEFAULT_BOARD ")", 0},
+	{"link", KEY_LINK, "gdb:STUB", 0, "The card at a debug probe whose server programs its flash", 0},
+	{"board", KEY_BOARD, "NAME", 0,
+	 "Board of a card that does not run, or is at a probe (default " PB_DEFAULT_BOARD ")", 0},
 	{"slot", KEY_SLOT, "A|B", 0, "Where to write (default: the slot that the card does not need)", 0},
 	{"later", KEY_LATER, NULL, 0, "Do not start the MCU again: the next start tries the image", 0},
 	{0},
@@ -49,6 +54,20 @@ static uint32_t parse_slot(const char *text, struct argp_state *state)
 	return text[0] == 'A' ? 0 : 1;
 }
 
+static const char *parse_stub(const char *text, struct argp_state *state)
+{
+	static const char kind[] = "gdb:";
+
+	if (strncmp(text, kind, strlen(kind)) != 0 || text[strlen(kind)] == '\0')
+		argp_error(state, "--link %s: give gdb:STUB", text);
+	return text + strlen(kind);
+}
+
+static bool is_one_card(const struct arguments *arguments)
+{
+	return (arguments->socket != NULL) + (arguments->flash != NULL) + (arguments->stub != NULL) == 1;
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;
@@ -59,6 +78,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_FLASH:
 		arguments->flash = text;
+		return 0;
+	case KEY_LINK:
+		arguments->stub = parse_stub(text, state);
 		return 0;
 	case KEY_BOARD:
 		arguments->board = pb_board_name(text);
@@ -77,8 +99,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (arguments->file == NULL)
 			argp_error(state, "FILE is missing");
-		if ((arguments->socket == NULL) == (arguments->flash == NULL))
-			argp_error(state, "give --card SOCKET of a running card, or --flash FILE");
+		if (!is_one_card(arguments))
+			argp_error(state,
+				   "give --card SOCKET of a running card, --flash FILE, or --link gdb:STUB");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -162,10 +185,28 @@ static int update_flash(const char *program, const struct arguments *arguments,
 	return error == (int)PB_UPDATE_DONE ? 0 : 1;
 }
 
+/* Updates a card at a probe. @return exit code */
+static int update_probe(const char *program, const struct arguments *arguments,
+			const struct pb_update_file *file)
+{
+	const struct pb_update_probe_order order = {.stub = arguments->stub,
+						    .machine = pb_machine_find(arguments->board),
+						    .path = arguments->file,
+						    .slot = arguments->slot,
+						    .later = arguments->later};
+
+	if (order.machine != NULL)
+		return pb_update_probe(program, &order, file);
+	fprintf(stderr, "%s: there is no board %s\n", program, arguments->board);
+	return 1;
+}
+
 static int update(const char *program, const struct arguments *arguments, const struct pb_update_file *file)
 {
 	int connection, code;
 
+	if (arguments->stub != NULL)
+		return update_probe(program, arguments, file);
 	if (arguments->flash != NULL)
 		return update_flash(program, arguments, file);
 	connection = pb_update_connect(program, arguments->socket);

@@ -58,4 +58,19 @@ static inline uint32_t pb_card_counter_value(const uint32_t words[PB_CARD_COUNTE
 	return value;
 }
 
+/**
+ * Raises the value of a counter by one: clears the lowest bit that is set, also where a bit above it is clear already.
+ * Pre: some bit is set.
+ * @return the word that has changed
+ */
+static inline uint32_t pb_card_counter_raise(uint32_t words[PB_CARD_COUNTER_WORDS])
+{
+	uint32_t i = 0;
+
+	while (words[i] == 0)
+		i++;
+	words[i] &= words[i] - 1u;
+	return i;
+}
+
 #endif

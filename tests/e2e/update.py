@@ -267,9 +267,13 @@ def a_flash_belongs_to_one_card_at_a_time():
     assert "a card or an update uses it" in text, text
     status, text = run(PATCHBAY, "update", signed(3), "--flash", flash, "--board", BOARD)
     assert status == 1 and "a card or an update uses it" in text, text
+    status, text = run(SIGN, "--new-flash", flash, "--key", path("key.pem"))
+    assert status == 1 and "a card or an update uses it" in text, text
     assert open(flash, "rb").read() == before
     card.stop()
     must(PATCHBAY, "update", signed(3), "--flash", flash, "--board", BOARD)
+    must(SIGN, "--new-flash", flash, "--key", path("key.pem"))
+    assert open(flash, "rb").read().count(b"\xff") >= len(before) - 64
     short, fifo = path("short.flash"), path("fifo.flash")
     with open(short, "wb") as file:
         file.write(open(flash, "rb").read()[:-1])
@@ -278,6 +282,20 @@ def a_flash_belongs_to_one_card_at_a_time():
                          (folder.name, "Is a directory"), (path("none.flash"), "No such file")):
         text = Card(file, 0).end()
         assert reason in text and file in text, text
+
+
+def a_flash_that_shrinks_takes_no_update_and_ends_no_card():
+    """The file is truncated under a card that runs: updates fail, and everything else goes on."""
+    flash = new_flash(signed(2))
+    card = Card(flash)
+    card.wait("slot A is confirmed")
+    for size in (1000, 0):
+        os.truncate(flash, size)
+        status, text = card.update(signed(3))
+        assert status == 1 and "could not be read, erased or programmed" in text, text
+        must(PATCHBAY, "info", "--card", card.socket)
+    assert os.path.getsize(flash) == 0
+    card.stop()
 
 
 def two_updates_at_once_both_end():
@@ -298,7 +316,8 @@ def main():
         must(SIGN, "--new-key", path(key))
     for case in (an_update_is_tried_and_confirmed_and_there_is_no_way_back, no_bit_of_the_image_may_differ,
                  an_image_that_does_not_come_up_is_left, a_foreign_key_starts_nothing, a_host_does_not_reach_the_flash,
-                 a_flash_belongs_to_one_card_at_a_time, two_updates_at_once_both_end):
+                 a_flash_belongs_to_one_card_at_a_time,
+                 a_flash_that_shrinks_takes_no_update_and_ends_no_card, two_updates_at_once_both_end):
         start = time.monotonic()
         case()
         print(f"ok   {case.__name__} ({time.monotonic() - start:.1f} s)", flush=True)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""perfetto.py SAMPLE PATCHBAY: `patchbay trace export --perfetto`, read by the rules of Perfetto's documentation
+"""perfetto.py SAMPLE PATCHBAY: `patchbay trace import` and `patchbay trace export --perfetto`, read by the rules of Perfetto's documentation
 (perfetto_reader.py). A small trace is compared with what was written into it, by hand; a trace of 3,000 submissions with
 --chrome and with `trace decode`; and files that break a rule are refused."""
 
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -23,6 +24,8 @@ CHANNEL, QUEUE, HANDLE, FREE, SUBMIT, PATCH, PATCHED, FEED, COMPLETE, STOP, WAIT
 )  # fmt: skip
 OPEN, CLOSED, NONE = 1, 0, 0xFFFF
 SECOND = 1_700_000_000_000_000_000
+START = 0xFFFFFFF0  # of the card's clock, which wraps on the way
+CARD = 0xFFFCCBB0  # of the card's clock beside a counter
 
 
 def patchbay(*arguments):
@@ -97,20 +100,87 @@ def write_small(path, schema):
         (180, FEED, 1, 1, 2),
         (20_190, COMPLETE, 1, 1, 1 << 16 | 1),
     ]
-    start = 0xFFFFFFF0  # the clock wraps on the way
     calls = [(8, 4, 0, 1, 5, 0), (103, 6, 0, 1, 5, 0), (158, 6, 0, 1, 7, 0), (159, 8, 0xFFFFFFFF, 0, 0, 0xC01E0001)]
     anchors = [(50, SECOND), (100, SECOND + 49_000), (140, SECOND + 91_500), (140, SECOND + 91_600)]
     with open(path, "wb") as file:
         file.write(b"PBTRACE2" + piece(1, schema) + piece(6, struct.pack("<I", 0)))
         for clock, event, queue, first, second in records:
             for at, nanoseconds in [anchor for anchor in anchors if anchor[0] < clock]:
-                words = (nanoseconds, at + start & 0xFFFFFFFF, 0, LINK + at)
+                words = (nanoseconds, at + START & 0xFFFFFFFF, 0, LINK + at)
                 file.write(piece(4, struct.pack("<QIIQ", *words)))
                 anchors = anchors[1:]
-            words = (clock + start & 0xFFFFFFFF, queue << 16 | event, first, second)
+            words = (clock + START & 0xFFFFFFFF, queue << 16 | event, first, second)
             file.write(piece(2, struct.pack("<4I", *words)))
         for call in calls:
             file.write(piece(7, struct.pack("<Q5I", LINK + call[0], *call[1:])))
+
+
+# What three guests print. Their clocks differ from the card's, which they see in steps, by 7 s, 1 day, and -5,000 us.
+GUESTS = [
+    # As /sys/kernel/tracing/trace has it. The stamps alone place each event: the times differ from theirs by 1 us. The
+    # first one is from before the recording, the last one from more than 0.1 s behind it.
+    """# tracer: nop
+#
+# entries-in-buffer/entries-written: 5/5   #P:1
+#
+#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
+#              | |         |   |||||     |         |
+        kms-cube-412     [000] .....     6.800000: patchbay_submit: file=3 node=0 queue=0x10000 value=4 card_us={-200001} detail=0
+        kms-cube-412     [000] .....     7.000009: patchbay_submit: file=3 node=0 queue=0x10000 value=5 card_us={7} detail=0
+        kms-cube-412     [000] .....     7.000009: drm_vblank_event: crtc=0, seq=7
+          <idle>-0       [000] ..s1.     7.000012: patchbay_ring: file=3 node=0 queue=0x10000 value=5 card_us={11} detail=0
+          <idle>-0       [000] d.h1.     7.000102: patchbay_signal: file=3 node=0 queue=0x10000 value=5 card_us={100} detail=0
+        kms-cube-412     [000] .....     7.000103: patchbay_submit: file=4 node=2 queue=0x70007 value=1 card_us={100} detail=1
+          <idle>-0       [000] d.h1.     7.120103: patchbay_signal: file=4 node=2 queue=0x70007 value=1 card_us={120102} detail=0
+          <idle>-0       [000] d.h1.     7.120299: patchbay_signal: file=4 node=2 queue=0x70007 value=2 card_us={120298} detail=0
+""",
+    # As trace-cmd prints it. All moves by 2 us: the firmware has seen the submission 2 us before its stamp. The process
+    # is the one that submits, whatever ran before.
+    """cpus=2
+CPU:0 [LOST 3 EVENTS]
+          <...>-9      [000] 86400.000005000: patchbay_signal:      file=1 node=1 queue=0x10001 value=8 card_us={4} detail=0
+          <...>-9      [000] 86400.000014250: patchbay_ring:        file=1 node=1 queue=0x10001 value=9 card_us={13} detail=0
+      Xorg: a [b-77    [001] 86400.000014250: patchbay_submit:      file=1 node=1 queue=0x10001 value=9 card_us={13} detail=0
+          <...>-9      [000] 86400.000161999: patchbay_signal:      file=1 node=1 queue=0x10001 value=9 card_us={160} detail=-5
+""",
+    # With thread groups, and with a task whose name looks like an event. The stamps contradict the records in both
+    # directions, by 6 us and by 1 us: all moves by 3 us, and then those alone that still do.
+    """        weston-5       (    5) [000] .....     9.995186: patchbay_submit: file=1 node=1 queue=0x20001 value=4294967297 card_us={186} detail=0
+ a: patchbay_ring:-6   (    5) [000] .....     9.995200: patchbay_ring: file=1 node=1 queue=0x20001 value=4294967297 card_us={200} detail=0
+        weston-5       (-----) [000] d.h1.    10.015189: patchbay_signal: file=1 node=1 queue=0x20001 value=4294967297 card_us={20189} detail=-5
+""",
+]
+
+
+def import_guests(path):
+    """Imports the guests one by one. @return the path of the trace with all of them"""
+    for number, text in enumerate(GUESTS):
+        text = re.sub(r"\{(-?\d+)\}", lambda stamp: str(int(stamp[1]) + START & 0xFFFFFFFF), text)
+        with open(path + ".txt", "w", encoding="ascii") as file:
+            file.write(text)
+        said = patchbay("trace", "import", "%s%s.trace" % (path, number or ""), path + ".txt", "%s%d.trace" % (path, number + 1))
+        counts = (text.count(" card_us="), 3 if "LOST" in text else 0)
+        same("what import says", said, "%d events of the guest, %d lost\n" % counts)
+    return "%s%d.trace" % (path, len(GUESTS))
+
+
+GUEST = ("guest 0: kms-cube 412", "file 3, queue 0x00010000 (node 0)")
+XORG = ("guest 1: Xorg: a [b 77", "file 1, queue 0x00010001 (node 1)")
+WESTON = ("guest 2: weston 5", "file 1, queue 0x00020001 (node 1)")
+IMPORTED = [
+    (GUEST, "guest submit", 8, None, 0, ["0x5"]),
+    (GUEST, "guest ring", 11, None, 0, ["0x5"]),
+    (GUEST, "guest signal", 101, None, 0, ["0x5"]),
+    ((GUEST[0], "file 4, queue 0x00070007 (node 2)"), "guest submit", 102, None, 0, []),
+    ((GUEST[0], "file 4, queue 0x00070007 (node 2)"), "guest signal", 120_102, None, 0, []),
+    (XORG, "guest signal", 2, None, 0, []),
+    (XORG, "guest submit", 11, None, 0, ["0x9"]),
+    (XORG, "guest ring", 11, None, 0, ["0x9"]),
+    (XORG, "guest signal", 158, None, 0, ["0x9"]),
+    (WESTON, "guest submit", 180, None, 0, ["0x1"]),
+    (WESTON, "guest ring", 197, None, 0, ["0x1"]),
+    (WESTON, "guest signal", 20_190, None, 0, ["0x1"]),
+]
 
 
 def host(time):
@@ -172,11 +242,11 @@ SMALL = [
 ]
 # The arrows of each flow, from its first event to its last.
 ARROWS = {
-    "0x5": ["SubmitCommand", "fence 0x5", "render", "signal", "DMA_COMPLETED"],
+    "0x5": ["SubmitCommand", "guest submit", "fence 0x5", "guest ring", "render", "signal", "guest signal", "DMA_COMPLETED"],
     "0x6": ["fence 0x6", "render", "signal"],
     "0x7": ["fence 0x7", "render", "signal", "DMA_COMPLETED"],
-    "0x9": ["fence 0x9", "waits for another queue", "render", "signal"],
-    "0x1": ["fence 0x1", "failed", "signal"],
+    "0x9": ["guest submit", "guest ring", "fence 0x9", "waits for another queue", "render", "signal", "guest signal"],
+    "0x1": ["guest submit", "fence 0x1", "failed", "guest ring", "signal", "guest signal"],
     "wake": ["signal", "WAKE"],
 }
 DRAWN = [
@@ -203,6 +273,13 @@ DRAWN = [
     (KERNEL,),
     (KERNEL, "DDI calls of node 0"),
     (KERNEL, "all nodes"),
+    GUEST[:1],
+    GUEST,
+    (GUEST[0], "file 4, queue 0x00070007 (node 2)"),
+    XORG[:1],
+    XORG,
+    WESTON[:1],
+    WESTON,
 ]
 # Windows of 10 ms, the last one of 190 us.
 COUNTERS = {
@@ -233,12 +310,12 @@ def check_small(trace):
         (trace.path(one.track), one.name, one.begin, one.end, one.depth, [names[flow] for flow in one.flows])
         for one in trace.slices
     ]
-    expected = [(*one[:2], host(one[2]), one[3] and host(one[3]), *one[4:]) for one in SMALL]
+    expected = [(*one[:2], host(one[2]), one[3] and host(one[3]), *one[4:]) for one in SMALL + IMPORTED]
     same("what is drawn", sorted(got, key=repr), sorted(expected, key=repr))
     arrows = {names[flow]: [trace.slices[i].name for i in indices] for flow, indices in trace.flows.items()}
     same("the arrows", arrows, ARROWS)
     same("the tracks from top to bottom", trace.drawn(), DRAWN)
-    same("processes", len({track.pid for track in trace.tracks.values() if track.parent is None}), 5)
+    same("processes", len({track.pid for track in trace.tracks.values() if track.parent is None}), 8)
     same("the clocks", trace.snapshots, [(50_000, host(50)), (140_000, host(140))])
     for uuid, values in trace.counters.items():
         path = trace.path(uuid)
@@ -253,8 +330,53 @@ def check_small(trace):
         "fence": "0x1", "channel": 2, "queue": "0x00020001", "node": 1, "kind": "failed", "error": "", "patches": 0,
         "context": 2,
     })  # fmt: skip
+    signal = [one.notes for one in trace.slices if trace.path(one.track) == WESTON and one.name == "guest signal"]
+    same("notes of a guest", signal, [
+        {"fence": "0x1", "value": 4294967297, "queue": "0x00020001", "node": 1, "file": 1, "detail": -5, "task": "weston 5"}
+    ])  # fmt: skip
     texts = [one.notes["record"] for one in trace.slices if one.name == "waits for another queue"]
     same("the record of a wait", texts, ["WAIT      queue 1 for 0 value 5"])
+
+
+EVENT = "  a-1 [000] ..... 1.000001: patchbay_submit: file=1 node=0 queue=0x1 value=1 card_us=1 detail=0"
+REFUSED = [
+    ("", "0: there is no event"),
+    ("# tracer: nop\n  a-1 [000] ..... 1.5: sched_switch: prev=1\n", "2: there is no event"),
+    (EVENT + "\n" + EVENT[:-10], "2: the event is cut off"),
+    (EVENT.replace("0x1", "none"), "1: the event is cut off"),
+    (EVENT.replace("1.000001", "1000001"), "1: the event has no time"),
+    (EVENT.replace("a-1 ", "a "), "1: the event has no task"),
+    (EVENT.replace("a-1 ", "a-1x "), "1: the event has no task"),
+    (EVENT.replace("[000]", "000"), "1: the event has no task"),
+]
+
+
+def check_refused(path):
+    for text, why in REFUSED:
+        with open(path + ".txt", "w", encoding="ascii") as file:
+            file.write(text)
+        files = (path + ".trace", path + ".txt", path + ".none")
+        run = subprocess.run([PATCHBAY, "trace", "import", *files], capture_output=True, text=True)
+        assert run.returncode == 1 and f"{path}.txt:{why}" in run.stderr, (text, run.returncode, run.stderr)
+        assert not os.path.exists(path + ".none"), "an import that failed has left a file"
+
+
+def check_clock(path, schema):
+    """The records have a counter of 2 MHz. The card's clock stands still for 0.1 s, which CLOCK records show."""
+    event = "  a-1 [000] ..... %s: patchbay_submit: file=1 node=0 queue=0x10000 value=%d card_us=%d detail=0\n"
+    with open(path + ".txt", "w", encoding="ascii") as file:
+        file.write(event % ("5.000000", 1, CARD + 100_500 & 0xFFFFFFFF) + event % ("5.250000", 2, CARD + 250_500 & 0xFFFFFFFF))
+    # Two guests with the same events.
+    for clocks, expected in (([(0, 500), (300_000, 200_500)], ["0.100000"] * 2 + ["0.350000"] * 2), ([], [])):
+        with open(path + ".trace", "wb") as file:
+            file.write(b"PBTRACE2" + piece(1, schema) + piece(6, struct.pack("<I", 2_000_000)))
+            for time, card in clocks:
+                file.write(piece(2, struct.pack("<4I", 2 * time, NONE << 16 | 8, CARD + card & 0xFFFFFFFF, 2_000_000)))
+            file.write(piece(2, struct.pack("<4I", 800_000, FEED, 1, 1)))
+        patchbay("trace", "import", path + ".trace", path + ".txt", path + ".one")
+        patchbay("trace", "import", path + ".one", path + ".txt", path + ".joined")
+        lines = [line.split() for line in patchbay("trace", "decode", path + ".joined").splitlines()]
+        same("times by the card's clock", [line[0] for line in lines if line[1] == "guest"], expected)
 
 
 # ---- against the other exports ----
@@ -344,7 +466,7 @@ def check_faults(data):
     refuse(without(tracks[-1]), "not described")
     refuse(without(ends[0]), "has no end")
     refuse(data + packets[tracks[2]], "described twice")
-    refuse(data + packets[ends[-1]], "without a begin")
+    refuse(b"".join(packets[: ends[-1] + 1] + packets[ends[-1] :]), "without a begin")
     refuse(data + packets[first_event], "times go back")
     refuse(data[:-1], "cut off")
     refuse(data + b"\x0a\x02\x78\x01", "has no field")
@@ -368,10 +490,12 @@ def main():
             schema = file.read(length)
         small = os.path.join(folder, "small")
         write_small(small + ".trace", schema)
-        patchbay("trace", "export", "--perfetto", small + ".pftrace", small + ".trace")
+        patchbay("trace", "export", "--perfetto", small + ".pftrace", import_guests(small))
         with open(small + ".pftrace", "rb") as file:
             data = file.read()
         check_small(Trace(data))
+        check_refused(small)
+        check_clock(os.path.join(folder, "clock"), schema)
         check_faults(data)
 
 

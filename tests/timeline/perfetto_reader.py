@@ -63,6 +63,7 @@ MESSAGES = {
     "DebugAnnotation": {
         1: ("name_iid", NUMBER, False),
         3: ("uint_value", NUMBER, False),
+        4: ("int_value", NUMBER, False),
         6: ("string_value", TEXT, False),
     },
 }
@@ -264,8 +265,10 @@ class Trace:
         for note in event["debug_annotations"]:
             key = self.note_names.get(note["name_iid"])
             want(key and key not in notes, "the name of an annotation")
-            want(("string_value" in note) != ("uint_value" in note), "an annotation has one value")
-            notes[key] = note["string_value"] if "string_value" in note else note["uint_value"]
+            values = [note[kind] for kind in ("string_value", "uint_value", "int_value") if kind in note]
+            want(len(values) == 1, "an annotation has one value")
+            signed = "int_value" in note and values[0] >> 63
+            notes[key] = values[0] - (1 << 64) if signed else values[0]
         for flow in event["flow_ids"]:
             want(flow != 0, "a flow has no id")
             self.flows[flow].append(len(self.slices))

@@ -8,5 +8,8 @@ endif()
 # Perfetto's format, by its documented rules.
 add_test(NAME timeline_perfetto
   COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/perfetto.py $<TARGET_FILE:timeline_sample> $<TARGET_FILE:patchbay>)
-# Not one of the quick tests, which build no command.
-set_tests_properties(timeline_perfetto PROPERTIES LABELS long)
+# The Common Trace Format, by babeltrace2.
+add_test(NAME timeline_ctf
+  COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/ctf.py $<TARGET_FILE:timeline_sample> $<TARGET_FILE:patchbay>)
+# Not some of the quick tests, which build no command.
+set_tests_properties(timeline_perfetto timeline_ctf PROPERTIES LABELS long)

@@ -37,6 +37,7 @@ prints() {
 
 "$patchbay" trace record --sim some.trace
 "$patchbay" dump --sim saved >/dev/null
+echo "a-1 [000] ..... 1.5: patchbay_submit: file=1 node=0 queue=0x1 value=1 card_us=1 detail=0" >guest.txt
 prints --version
 prints --help
 
@@ -63,6 +64,7 @@ rows() {
 		trace	trace follow --sim --time 0
 		trace	trace follow --memory saved
 		trace	trace decode some.trace
+		trace	trace import some.trace guest.txt joined.trace
 		image
 		card
 		update
@@ -78,7 +80,7 @@ while IFS=$'\t' read -r command arguments; do
 	# shellcheck disable=SC2086
 	prints $arguments
 done < <(rows)
-for verb in record follow decode export; do
+for verb in record follow decode export import; do
 	prints trace "$verb" --help
 done
 
@@ -88,6 +90,12 @@ refuses /dev/full dump --sim /dev/full
 refuses /dev/full trace export some.trace --perfetto /dev/full
 refuses /dev/full trace export some.trace --chrome /dev/full
 refuses /dev/full trace export some.trace --html /dev/full
+refuses /dev/full trace import some.trace guest.txt /dev/full
+for file in metadata stream; do
+	mkdir "full-$file"
+	ln -s /dev/full "full-$file/$file"
+	refuses "full-$file/$file" trace export some.trace --ctf "full-$file"
+done
 "$patchbay" replay --sim "$data/snb.subm.zst" --crc-out /dev/full >out 2>said && wrong "replay --crc-out /dev/full"
 grep -q "/dev/full: No space left on device" said || wrong "replay does not say that its file is full: $(cat said)"
 ln -s /dev/full frames.png

@@ -36,6 +36,16 @@ for word in $words; do
 		pbd-cost
 		;;
 	gl:*) pbd-gl ${word#gl:} ;;
+	trace:*)
+		# Those tests with the driver's tracepoints, whose records are printed.
+		echo 1 >/sys/kernel/tracing/events/patchbay/enable
+		# shellcheck disable=SC2046
+		pbd-test $(echo "${word#trace:}" | tr + " ")
+		echo 0 >/sys/kernel/tracing/events/patchbay/enable
+		echo "GUEST trace"
+		cat /sys/kernel/tracing/trace
+		echo "GUEST traced"
+		;;
 	leaks)
 		# The second look counts: memory that was just freed by the first one is no leak.
 		rmmod patchbay

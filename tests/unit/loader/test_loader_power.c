@@ -89,16 +89,22 @@ static uint32_t cut_every_write(const char *step)
 	return cut - 1u;
 }
 
-static void a_power_cut_in_any_write_leaves_a_card_that_boots(void **state)
+/* Starts with a card whose slot A has the former image, confirmed, and with the new image to be written. */
+static void start_card(void)
 {
-	uint32_t operations, cuts;
-
-	(void)state;
 	bench_start(&bench);
 	bench_sign(&old_file, OLD_VERSION, 1);
 	bench_sign(&new_file, NEW_VERSION, 2);
 	bench_place(&bench, 0, &old_file, true, true);
 	assert_true(pb_update_confirm(&bench.updater, 0));
+}
+
+static void a_power_cut_in_any_write_leaves_a_card_that_boots(void **state)
+{
+	uint32_t operations, cuts;
+
+	(void)state;
+	start_card();
 	memcpy(before, bench.model.bytes, sizeof(before));
 	operations = bench.model.operations;
 	assert_int_equal(whole_way(), 1);
@@ -116,13 +122,9 @@ static void an_update_over_a_failed_one_survives_a_power_cut_in_any_write(void *
 	struct bench_file failed;
 
 	(void)state;
-	bench_start(&bench);
-	bench_sign(&old_file, OLD_VERSION, 1);
-	bench_sign(&new_file, NEW_VERSION, 2);
+	start_card();
 	bench_sign(&failed, NEW_VERSION - 1u, 3);
 	failed.words[0]++;
-	bench_place(&bench, 0, &old_file, true, true);
-	assert_true(pb_update_confirm(&bench.updater, 0));
 	bench_place(&bench, 1, &failed, true, false);
 	may_be_bad = true;
 	memcpy(before, bench.model.bytes, sizeof(before));
@@ -159,11 +161,7 @@ static void a_second_power_cut_in_the_next_boot_leaves_a_card_that_boots(void **
 	uint32_t cut = 0;
 
 	(void)state;
-	bench_start(&bench);
-	bench_sign(&old_file, OLD_VERSION, 1);
-	bench_sign(&new_file, NEW_VERSION, 2);
-	bench_place(&bench, 0, &old_file, true, true);
-	assert_true(pb_update_confirm(&bench.updater, 0));
+	start_card();
 	memcpy(before, bench.model.bytes, sizeof(before));
 	for (bool over = false; !over; cut += POWER_STRIDE) {
 		over = cut_once(cut, 2);

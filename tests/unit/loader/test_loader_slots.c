@@ -163,6 +163,27 @@ static void the_counter_rises_and_never_falls(void **state)
 	assert_int_equal(value, PB_FUSES_COUNTER_MAX);
 }
 
+/* A bit of the counter that is clear although lower ones are set: the value still rises to what was asked. */
+static void the_counter_rises_also_over_a_bit_that_is_clear_already(void **state)
+{
+	static const struct {
+		uint32_t word, bit, raised;
+	} rows[] = {{0, 5, 6}, {0, 1, 2}, {0, 31, 40}, {1, 0, 33}, {31, 31, PB_FUSES_COUNTER_MAX}, {2, 7, 1}};
+	const struct pb_fuses *fuses = &model.fuses;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint8_t *counter = model.bytes + 64;
+		uint32_t value = 0;
+
+		memset(counter, 0xff, 128);
+		counter[rows[i].word * 4u + rows[i].bit / 8u] ^= (uint8_t)(1u << rows[i].bit % 8u);
+		assert_true(fuses->ops->raise(fuses->context, rows[i].raised));
+		assert_true(fuses->ops->counter(fuses->context, &value));
+		assert_int_equal(value, rows[i].raised);
+	}
+}
+
 UNIT_SUITE(test_loader_slots)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +194,8 @@ UNIT_SUITE(test_loader_slots)
 		cmocka_unit_test_setup_teardown(the_flash_clears_bits_and_erases_sectors_and_leaves_the_fuses,
 						start, stop),
 		cmocka_unit_test_setup_teardown(the_counter_rises_and_never_falls, start, stop),
+		cmocka_unit_test_setup_teardown(the_counter_rises_also_over_a_bit_that_is_clear_already,
+						start, stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "host/tool/trace_import.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "host/tool/trace_file.h"
+
+static int complain(const char *program, const char *file, const char *why)
+{
+	fprintf(stderr, "%s: %s: %s\n", program, file, why);
+	return 1;
+}
+
+/** Finds the number of a guest that the trace has no events of yet. @return NULL, or why the trace cannot be read */
+static const char *find_number(FILE *file, uint32_t *guest)
+{
+	struct pb_trace_data data;
+	const char *wrong = pb_trace_file_read(file, &data);
+
+	*guest = 0;
+	for (size_t i = 0; wrong == NULL && i < data.guest_count; i++) {
+		if (data.guest[i].guest >= *guest)
+			*guest = data.guest[i].guest + 1u;
+	}
+	pb_trace_data_free(&data);
+	return wrong;
+}
+
+static bool copy(FILE *from, FILE *to)
+{
+	char bytes[65536];
+	size_t count;
+
+	rewind(from);
+	while ((count = fread(bytes, 1, sizeof(bytes), from)) != 0) {
+		if (fwrite(bytes, count, 1, to) != 1)
+			return false;
+	}
+	return ferror(from) == 0;
+}
+
+static int write_joined(const char *program, const struct pb_trace_import *files, FILE *trace,
+			const struct pb_guest_trace *guest)
+{
+	uint32_t number;
+	const char *wrong = find_number(trace, &number);
+	int reason = 0;
+	FILE *joined;
+
+	if (wrong != NULL)
+		return complain(program, files->trace, wrong);
+	joined = fopen(files->joined, "wb");
+	if (joined == NULL)
+		return complain(program, files->joined, strerror(errno));
+	errno = 0;
+	if (!copy(trace, joined) || !pb_trace_file_guest(joined, number, guest->events, guest->count))
+		reason = errno != 0 ? errno : EIO;
+	if (fclose(joined) != 0 && reason == 0)
+		reason = errno;
+	return reason == 0 ? 0 : complain(program, files->joined, strerror(reason));
+}
+
+static int read_guest(const char *program, const char *path, struct pb_guest_trace *guest)
+{
+	FILE *file = fopen(path, "r");
+	const char *wrong;
+
+	if (file == NULL)
+		return complain(program, path, strerror(errno));
+	wrong = pb_guest_trace_read(file, guest);
+	(void)fclose(file);
+	if (wrong == NULL)
+		return 0;
+	fprintf(stderr, "%s: %s:%" PRIu32 ": %s\n", program, path, guest->line, wrong);
+	return 1;
+}
+
+int pb_trace_import(const char *program, const struct pb_trace_import *files)
+{
+	struct pb_guest_trace guest = {.events = NULL};
+	FILE *trace = fopen(files->trace, "rb");
+	int code;
+
+	if (trace == NULL)
+		return complain(program, files->trace, strerror(errno));
+	code = read_guest(program, files->guest, &guest);
+	if (code == 0)
+		code = write_joined(program, files, trace, &guest);
+	if (code == 0)
+		printf("%zu events of the guest, %" PRIu64 " lost\n", guest.count, guest.lost);
+	pb_guest_trace_free(&guest);
+	(void)fclose(trace);
+	return code;
+}
