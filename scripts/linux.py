@@ -75,6 +75,9 @@ def serve(machine, card, options=None):
         if line == "HOST kill-mcu":
             time.sleep(0.3)
             card.kill_mcu()
+        elif line == "HOST stop-mcu":
+            card.kill_mcu(signal.SIGSTOP)
+            machine.answer("stopped")
         elif line.startswith("HOST compare "):
             answer = compare(card, options, line.split()[2:])
             machine.seen.append("compared: " + answer)
@@ -87,8 +90,12 @@ def serve(machine, card, options=None):
             card.kill()
 
 
-def run_one(options, work, table, words="tests,flips_show_the_picture,damage_is_all_that_is_taken,"
-            "the_picture_returns_after_a_sleep,life,the_firmware_dies_and_returns"):
+# Tests of one machine that compare the display from outside.
+DISPLAY = ("flips_show_the_picture,damage_is_all_that_is_taken,the_picture_returns_after_a_sleep,"
+           "pictures_of_another_driver_are_shown")
+
+
+def run_one(options, work, table, words=f"tests,{DISPLAY},life,the_firmware_dies_and_returns"):
     """One machine: all that it can test by itself, and the end of the firmware."""
     card = Card(options, work, "one")
     try:
@@ -164,8 +171,7 @@ def run_i915(options, work, table):
 
 def run_debug(options, work, table):
     """What a kernel with checkers is to see: all tests of one machine, two machines, the end of the card, i915's uAPI."""
-    run_one(options, work, table, "sw_sync_fences_are_waited_for,tests,flips_show_the_picture,"
-            "damage_is_all_that_is_taken,the_picture_returns_after_a_sleep,life,the_firmware_dies_and_returns,leaks")
+    run_one(options, work, table, f"sw_sync_fences_are_waited_for,tests,{DISPLAY},life,the_firmware_dies_and_returns,leaks")
     for run in (run_two, run_card, run_i915):
         run(options, work, table)
 

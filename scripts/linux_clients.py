@@ -160,7 +160,10 @@ def control_rows(table, lines):
         table.row("checks_of_displays", False, 0, ["none has run"])
     for name, results in found.items():
         card, control = results.get("patchbay", ("FAIL", 0, [])), results.get("vkms", ("FAIL", 0, []))
-        table.row(f"{name} [vkms: {control[0]}]", card[0] == "ok", card[1], card[2])
+        # vkms reaches the card's memory in this one.
+        both = name == "pictures_of_another_driver_are_shown"
+        passed = card[0] == "ok" and (not both or control[0] == "ok")
+        table.row(f"{name} [vkms: {control[0]}]", passed, card[1], card[2])
         if control[0] != "ok":
             print("\n".join("  on vkms: " + line for line in control[2][-4:]))
 

@@ -16,7 +16,8 @@ CARD_MEMORY = "256M"
 # The tests of pbd-gl that are short, in the order in which they run.
 SHORT = ("the_engine_says_what_it_is", "a_triangle_reads_back", "transfers_go_both_ways", "fences_go_in_and_out",
          "wrong_arguments_are_refused", "a_wrong_stream_costs_its_file_alone", "a_renderer_may_rest",
-         "a_hang_costs_its_file_alone", "files_see_what_others_draw", "files_change_parts_of_a_picture",
+         "a_hang_costs_its_file_alone", "fdinfo_says_who_draws", "debugfs_says_what_a_client_does",
+         "files_see_what_others_draw", "files_change_parts_of_a_picture",
          "what_a_file_drew_outlives_it", "a_writer_that_fails_costs_no_reader", "what_cannot_be_shared_is_refused",
          "a_name_shares_a_resource", "files_share_by_chance", "files_take_turns", "a_resource_is_shown",
          "a_resource_of_another_file_is_shown", "the_device_unbinds_while_files_draw",

@@ -13,7 +13,7 @@ fetch_gl() {
 # build_gl_test FOLDER: the tests of the driver's OpenGL, for any guest.
 build_gl_test() {
 	logged linux-guest gcc -std=gnu11 -O2 -Wall -Wextra -Werror -static -D__user= -isystem "$folder/uapi" -I"$root" \
-		-I"$root/include" -o "$1/pbd-gl" "$root"/host/linux/tests/gl/*.c "$root/host/linux/tests/guest.c"
+		-I"$root/include" -o "$1/pbd-gl" "$root"/host/linux/tests/gl/*.c "$root"/host/linux/tests/{guest,shown}.c
 }
 
 # Makes $folder/gl.cpio, and $folder/gl_program for the guest and for this system alike.

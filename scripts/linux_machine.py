@@ -78,12 +78,12 @@ class Card:
                                text=True, check=False).stdout.splitlines()
         return [int(line.split()[0]) for line in lines if line.split()[1].startswith(name)]
 
-    def kill_mcu(self):
-        """Ends the emulator of the card's MCU; other children of the card are renderers."""
+    def kill_mcu(self, number=signal.SIGKILL):
+        """Ends the emulator of the card's MCU, or stops it; other children of the card are renderers."""
         found = self.children("qemu")
         if len(found) != 1:
             raise Failure(f"the card has {len(found)} emulators")
-        os.kill(found[0], signal.SIGKILL)
+        os.kill(found[0], number)
 
     def kill(self):
         """Ends the card and its MCU at once, as a crash would."""

@@ -269,7 +269,7 @@ struct pbd_queue {
 	u64 error_value;
 	u32 error, error_index, errors;
 
-	struct work_struct push;
+	struct work_struct push, carry;
 };
 
 /* pbd_card.c: attach, end and return of the card */
@@ -300,12 +300,15 @@ int pbd_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
 /* pbd_ring.c, pbd_fence.c: submissions on their way (pbd_job.h) */
 void pbd_push_work(struct work_struct *work);
+void pbd_carry_work(struct work_struct *work);
 void pbd_retire(struct pbd_device *dev);
 void pbd_end_all(struct pbd_device *dev, int result);
 void pbd_clean_work(struct work_struct *work);
 
 /* pbd_show.c: fdinfo, debugfs */
 void pbd_show_fdinfo(struct seq_file *m, struct file *f);
+void pbd_show_why(struct seq_file *m, struct pb_queue *queue, bool there);
+void pbd_busy_charge(struct pbd_device *dev, struct pbd_account *account, u32 node, u64 begun_ns);
 void pbd_debugfs_init(struct drm_minor *minor);
 
 /* pbd_submit.c */
@@ -330,7 +333,7 @@ extern const struct drm_driver pbd_i915_driver;
 void pbd_i915_identity(struct pbd_device *dev, bool shown);
 void pbd_capture_close(struct pbd_device *dev, struct drm_file *file);
 
-/* What the driver is with its own uAPI and with i915's. */
+/* What the driver is with each uAPI. */
 #define PBD_DRIVER_COMMON                                                                                              \
 	.driver_features = DRIVER_GEM | DRIVER_RENDER | DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE | DRIVER_MODESET |    \
 			   DRIVER_ATOMIC,                                                                              \
@@ -339,6 +342,8 @@ void pbd_capture_close(struct pbd_device *dev, struct drm_file *file);
 	.debugfs_init = pbd_debugfs_init,                                                                              \
 	.prime_handle_to_fd = drm_gem_prime_handle_to_fd,                                                              \
 	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,                                                              \
+	.gem_prime_import_sg_table = pbd_prime_import,                                                                 \
+	.gem_prime_mmap = drm_gem_prime_mmap,                                                                          \
 	.fops = &pbd_fops
 
 extern const struct file_operations pbd_fops;

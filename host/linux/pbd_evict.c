@@ -85,6 +85,21 @@ static int pbd_bo_move_out(struct pbd_device *dev, struct pbd_bo *bo, struct pbd
 }
 
 /*
+ * Whether no submission uses the object. Fences of other drivers say nothing of VRAM, which those do not reach. Pre: resv is
+ * held.
+ */
+bool pbd_bo_is_idle(struct pbd_bo *bo)
+{
+	struct dma_resv_iter cursor;
+	struct dma_fence *fence;
+	bool idle = true;
+
+	dma_resv_for_each_fence(&cursor, bo->base.resv, DMA_RESV_USAGE_BOOKKEEP, fence)
+		idle &= !pbd_fence_is_ours(fence) || dma_fence_is_signaled(fence);
+	return idle;
+}
+
+/*
  * Takes an object's room in a region: its contents are in pages of the system then, or on their way. Pre: resv is held.
  * @return -EAGAIN: it is busy, or too much is being moved; `room` says what to do
  */
@@ -94,11 +109,11 @@ int pbd_bo_evict(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *roo
 
 	if (!bo->region)
 		return 0;
-	if (bo->pins || bo->kmaps)
+	if (bo->pins || (bo->kmaps && !bo->outside))
 		return -EBUSY;
-	if (!dma_resv_test_signaled(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP))
+	if (!pbd_bo_is_idle(bo))
 		return pbd_claim(dev, bo, room);
-	if (pbd_bo_in_vram(bo)) {
+	if (pbd_bo_in_vram(bo) && !bo->outside) {
 		ret = pbd_bo_move_out(dev, bo, room);
 		if (ret != 0)
 			return ret;
@@ -107,6 +122,7 @@ int pbd_bo_evict(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *roo
 	dev->evictions += pbd_bo_in_vram(bo);
 	pbd_bo_leave(bo);
 	mutex_unlock(&dev->vram);
+	pbd_bo_come_inside(bo);
 	return 0;
 }
 
@@ -125,7 +141,7 @@ static enum pbd_patience pbd_bo_patience(struct pbd_device *dev, struct pbd_bo *
 	struct dma_fence *fence;
 
 	dma_resv_for_each_fence(&cursor, bo->base.resv, DMA_RESV_USAGE_BOOKKEEP, fence) {
-		if (dma_fence_is_signaled(fence))
+		if (!pbd_fence_is_ours(fence) || dma_fence_is_signaled(fence))
 			continue;
 		most = max(most, pbd_fence_waits(dev, fence) ? PBD_LATER : PBD_SOON);
 	}
@@ -143,13 +159,13 @@ static struct pbd_bo *pbd_victim(struct pbd_device *dev, struct pbd_region *regi
 
 	mutex_lock(&dev->vram);
 	list_for_each_entry(bo, &dev->lru, lru) {
-		if (bo->region != region || bo->pins || bo->kmaps || (!list_empty(&bo->claim) && !room->claims))
+		if (bo->region != region || bo->pins || (bo->kmaps && !bo->outside) || (!list_empty(&bo->claim) && !room->claims))
 			continue;
 		if (!dma_resv_trylock(bo->base.resv)) {
 			room->held |= dma_resv_locking_ctx(bo->base.resv) != room->ticket;
 			continue;
 		}
-		if (!bo->pins && !bo->kmaps && pbd_bo_patience(dev, bo) <= patience &&
+		if (!bo->pins && (!bo->kmaps || bo->outside) && pbd_bo_patience(dev, bo) <= patience &&
 		    kref_get_unless_zero(&bo->base.refcount)) {
 			found = bo;
 			break;
@@ -246,8 +262,8 @@ static int pbd_bo_move_in(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_
 		ret = pbd_bo_get_pages(bo);
 		return ret != 0 ? ret : pbd_bo_move(dev, bo, PBD_MOVE_MAP, room);
 	}
-	/* What another object left in VRAM is not for this one. */
-	if (!bo->pages)
+	/* What another object left in VRAM is not for this one. A copy is made when a submission enters its ring. */
+	if (!bo->pages || bo->outside)
 		return pbd_bo_move(dev, bo, PBD_MOVE_CLEAR, room);
 	pbd_bo_unmap(dev, bo);
 	ret = pbd_bo_move(dev, bo, PBD_MOVE_IN, room);
@@ -268,7 +284,7 @@ int pbd_bo_place(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *roo
 
 	if (bo->region)
 		return 0;
-	if (bo->kmaps)
+	if (bo->kmaps && !bo->outside)
 		return -EBUSY;
 	if (pbd_host_is_unsure(dev, bo))
 		return -ENOSPC;
@@ -296,6 +312,21 @@ int pbd_bo_place(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *roo
 	return ret;
 }
 
+/* Waits for the submissions that use an object. @return as dma_resv_wait_timeout() */
+long pbd_bo_wait(struct pbd_bo *bo, long left)
+{
+	struct dma_resv_iter cursor;
+	struct dma_fence *fence;
+
+	dma_resv_iter_begin(&cursor, bo->base.resv, DMA_RESV_USAGE_BOOKKEEP);
+	dma_resv_for_each_fence_unlocked(&cursor, fence) {
+		if (left > 0 && pbd_fence_is_ours(fence))
+			left = dma_fence_wait_timeout(fence, true, left);
+	}
+	dma_resv_iter_end(&cursor);
+	return left;
+}
+
 /* Waits without a lock until the object that is in the way is idle. @return -EBUSY: not before `end`, in jiffies */
 int pbd_room_wait(struct pbd_room *room, unsigned long end)
 {
@@ -314,7 +345,7 @@ int pbd_room_wait(struct pbd_room *room, unsigned long end)
 	if (!bo)
 		return 0;
 	if (left > 0)
-		left = dma_resv_wait_timeout(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP, true, (unsigned long)left);
+		left = pbd_bo_wait(bo, left);
 	drm_gem_object_put(&bo->base);
 	return left > 0 ? 0 : left == -ERESTARTSYS ? -ERESTARTSYS : -EBUSY;
 }

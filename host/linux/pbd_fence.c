@@ -141,7 +141,7 @@ static void pbd_job_end(struct pbd_job *job)
 	list_del_init(&job->link);
 	pbd_job_leave_space(job);
 	job->ended = true;
-	if (!job->filling)
+	if (!job->held)
 		list_add_tail(&job->link, &dev->done);
 	wake_up_all(&queue->wait);
 }
@@ -225,7 +225,7 @@ static enum pb_error pbd_retire_locked(struct pbd_device *dev)
 		struct pbd_job *job, *next;
 
 		list_for_each_entry_safe(job, next, &queue->running, link) {
-			if ((s32)(queue->queue.completed - job->index) <= 0)
+			if ((s32)(queue->queue.completed - job->index) <= 0 || pbd_job_ends_later(job))
 				break;
 			pbd_job_end(job);
 			any = true;

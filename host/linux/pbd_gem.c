@@ -21,7 +21,7 @@ static vm_fault_t pbd_bo_fault(struct vm_fault *vmf)
 	unsigned long page = (vmf->address - vma->vm_start) >> PAGE_SHIFT;
 	vm_fault_t fault = VM_FAULT_SIGBUS;
 	unsigned long pfn;
-	int ret, idx;
+	int ret = 0, idx;
 
 	if (page >= bo->base.size >> PAGE_SHIFT || !drm_dev_enter(&dev->drm, &idx))
 		return VM_FAULT_SIGBUS;
@@ -29,8 +29,7 @@ static vm_fault_t pbd_bo_fault(struct vm_fault *vmf)
 		drm_dev_exit(idx);
 		return VM_FAULT_NOPAGE;
 	}
-	ret = pbd_bo_settle(bo, true);
-	if (ret == 0 && !bo->region && !bo->pages)
+	if (!bo->region && !bo->pages)
 		ret = bo->flags & PATCHBAY_GEM_HOST ? -ENOSPC : pbd_bo_place(dev, bo, NULL);
 	if (ret == 0)
 		ret = pbd_bo_settle(bo, true);
@@ -43,7 +42,8 @@ static vm_fault_t pbd_bo_fault(struct vm_fault *vmf)
 	if (ret == -ERESTARTSYS)
 		fault = VM_FAULT_NOPAGE;
 	if (ret == 0) {
-		pfn = pbd_bo_in_vram(bo) ? (unsigned long)((dev->memory_start + bo->region->segment.memory_offset +
+		pfn = pbd_bo_in_vram(bo) && !bo->outside ?
+				   (unsigned long)((dev->memory_start + bo->region->segment.memory_offset +
 						    bo->node.start) >> PAGE_SHIFT) + page :
 				   page_to_pfn(bo->pages[page]);
 		fault = vmf_insert_pfn(vma, vmf->address, pfn);
@@ -62,6 +62,8 @@ static const struct vm_operations_struct pbd_vm_ops = {
 /* Card memory is coherent with the guest's caches: the device is memory of the machine below. */
 static int pbd_bo_mmap(struct drm_gem_object *object, struct vm_area_struct *vma)
 {
+	if (object->import_attach)
+		return pbd_prime_mmap(pbd_bo(object), vma);
 	if (is_cow_mapping(vma->vm_flags))
 		return -EINVAL;
 	vma->vm_flags |= VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP;
@@ -80,40 +82,32 @@ static void pbd_bo_free(struct drm_gem_object *object)
 	mutex_lock(&dev->vram);
 	pbd_bo_leave(bo);
 	mutex_unlock(&dev->vram);
-	pbd_bo_let_pages(bo);
 	dma_fence_put(bo->move);
+	if (object->import_attach) {
+		pbd_prime_free_later(dev, bo);
+		return;
+	}
+	pbd_bo_let_pages(bo);
 	if (bo->user_mm)
 		mmdrop(bo->user_mm);
 	drm_gem_object_release(object);
 	kfree(bo);
 }
 
-/* Another device could reach neither VRAM nor a page that moves. */
-static int pbd_bo_pin(struct drm_gem_object *object)
-{
-	return -EOPNOTSUPP;
-}
-
-static struct sg_table *pbd_bo_sg_table(struct drm_gem_object *object)
-{
-	return ERR_PTR(-EOPNOTSUPP);
-}
-
 static const struct drm_gem_object_funcs pbd_bo_funcs = {
 	.free = pbd_bo_free,
 	.mmap = pbd_bo_mmap,
 	.pin = pbd_bo_pin,
+	.unpin = pbd_bo_detach,
 	.get_sg_table = pbd_bo_sg_table,
 	.vmap = pbd_bo_vmap,
 	.vunmap = pbd_bo_vunmap,
 	.vm_ops = &pbd_vm_ops,
 };
 
-/* Creates an object without memory. */
-struct drm_gem_object *pbd_bo_create(struct pbd_device *dev, u64 size, u32 flags)
+static struct pbd_bo *pbd_bo_alloc(u64 size, u32 flags)
 {
 	struct pbd_bo *bo;
-	int ret;
 
 	if (size == 0 || size > PBD_BO_BYTES_MAX)
 		return ERR_PTR(-EINVAL);
@@ -125,11 +119,33 @@ struct drm_gem_object *pbd_bo_create(struct pbd_device *dev, u64 size, u32 flags
 	INIT_LIST_HEAD(&bo->lru);
 	INIT_LIST_HEAD(&bo->paged);
 	INIT_LIST_HEAD(&bo->claim);
+	return bo;
+}
+
+/* Creates an object without memory. */
+struct drm_gem_object *pbd_bo_create(struct pbd_device *dev, u64 size, u32 flags)
+{
+	struct pbd_bo *bo = pbd_bo_alloc(size, flags);
+	int ret;
+
+	if (IS_ERR(bo))
+		return ERR_CAST(bo);
 	ret = drm_gem_object_init(&dev->drm, &bo->base, round_up(size, PAGE_SIZE));
 	if (ret != 0) {
 		kfree(bo);
 		return ERR_PTR(ret);
 	}
+	return &bo->base;
+}
+
+/* Creates an object whose memory is another driver's. */
+struct drm_gem_object *pbd_bo_wrap(struct pbd_device *dev, u64 size)
+{
+	struct pbd_bo *bo = pbd_bo_alloc(size, 0);
+
+	if (IS_ERR(bo))
+		return ERR_CAST(bo);
+	drm_gem_private_object_init(&dev->drm, &bo->base, size);
 	return &bo->base;
 }
 
@@ -186,11 +202,14 @@ int pbd_gem_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file
 	if (ret == 0)
 		ret = dma_resv_lock_interruptible(object->resv, NULL);
 	if (ret == 0) {
+		/* Whether a move has lost the contents. */
+		if (bo->move && dma_fence_is_signaled(bo->move))
+			(void)pbd_bo_settle(bo, false);
 		args->flags = bo->lost ? PATCHBAY_GEM_LOST : 0;
 		bo->lost = false;
 		args->place = pbd_bo_in_vram(bo) ? PATCHBAY_PLACE_VRAM :
 			      bo->region ? PATCHBAY_PLACE_HOST :
-			      bo->stored ? PATCHBAY_PLACE_SYSTEM :
+			      bo->stored || bo->outside ? PATCHBAY_PLACE_SYSTEM :
 					   PATCHBAY_PLACE_NONE;
 		args->address = bo->region ? pbd_bo_gpu_address(bo) : 0;
 		args->size = object->size;

@@ -3,6 +3,9 @@
 #ifndef PBD_GEM_H
 #define PBD_GEM_H
 
+#include <linux/iosys-map.h>
+#include <linux/workqueue.h>
+
 #include <drm/drm_gem.h>
 #include <drm/drm_mm.h>
 
@@ -41,8 +44,14 @@ struct pbd_bo {
 	bool moving_out;        /* until that, the pages do not have them */
 	u32 reached;            /* epoch of the device in which engines last could reach the pages */
 	bool touched; /* has had contents */
+	bool outside; /* its contents are where another driver has them; what is in VRAM is a copy (pbd_prime.c) */
+	u32 attached; /* times that other drivers have attached to it */
 	u32 pins;
 	u32 kmaps; /* mappings of the kernel's own */
+	/* Of an object of another driver; written once. */
+	struct iosys_map foreign;
+	struct sg_table *foreign_table;
+	struct work_struct end; /* it is given back */
 	/* Under resv and vram. */
 	struct pbd_region *region;
 	struct drm_mm_node node;
@@ -74,6 +83,7 @@ static inline bool pbd_bo_in_vram(const struct pbd_bo *bo)
 
 /* pbd_gem.c: how objects are made, mapped and freed */
 struct drm_gem_object *pbd_bo_create(struct pbd_device *dev, u64 size, u32 flags);
+struct drm_gem_object *pbd_bo_wrap(struct pbd_device *dev, u64 size);
 int pbd_dumb_create(struct drm_file *file, struct drm_device *drm, struct drm_mode_create_dumb *args);
 int pbd_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int pbd_gem_info_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
@@ -98,6 +108,8 @@ void pbd_vram_lost(struct pbd_device *dev);
 
 /* pbd_evict.c: room in VRAM, and who leaves for whom */
 int pbd_bo_place(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room);
+bool pbd_bo_is_idle(struct pbd_bo *bo);
+long pbd_bo_wait(struct pbd_bo *bo, long left);
 int pbd_bo_evict(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room);
 int pbd_bo_lock_placed(struct pbd_device *dev, struct pbd_bo *bo);
 void pbd_bo_unpin(struct drm_gem_object *object);
@@ -111,6 +123,15 @@ bool pbd_bo_madvise(struct pbd_device *dev, struct pbd_bo *bo, bool needed);
 int pbd_gem_madvise_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int pbd_shrink_init(struct pbd_device *dev);
 void pbd_shrink_end(struct pbd_device *dev);
+
+/* pbd_prime.c: objects that other drivers have as well */
+int pbd_bo_pin(struct drm_gem_object *object);
+void pbd_bo_detach(struct drm_gem_object *object);
+struct sg_table *pbd_bo_sg_table(struct drm_gem_object *object);
+void pbd_bo_come_inside(struct pbd_bo *bo);
+struct drm_gem_object *pbd_prime_import(struct drm_device *drm, struct dma_buf_attachment *attach, struct sg_table *table);
+void pbd_prime_free_later(struct pbd_device *dev, struct pbd_bo *bo);
+int pbd_prime_mmap(struct pbd_bo *bo, struct vm_area_struct *vma);
 
 /* pbd_vmap.c: objects that the kernel itself reads and writes */
 int pbd_bo_vmap(struct drm_gem_object *object, struct iosys_map *map);

@@ -88,6 +88,8 @@ int pbd_exec_place(struct pbd_exec *exec)
 
 	if (pbd_is_claimed(&exec->submit))
 		return -EAGAIN;
+	if (pbd_holds_too_much(&exec->submit))
+		return -EBUSY;
 	exec->submit.room.ticket = &exec->submit.ticket;
 	narrow = pbd_exec_is_narrow(dev, pbd_exec_mark(exec));
 	for (round = 0; round < 2; round++) {
@@ -101,6 +103,7 @@ int pbd_exec_place(struct pbd_exec *exec)
 	}
 	for (i = 0; ret == 0 && i < exec->count; i++)
 		pbd_bo_used(dev, pbd_bo(exec->submit.job->listed[i]));
+	pbd_job_find_outside(exec->submit.job);
 	return ret;
 }
 

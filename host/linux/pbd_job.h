@@ -51,7 +51,10 @@ struct pbd_job {
 	u64 staged;               /* bytes that the file's account has been charged */
 	struct drm_mm_node space; /* under state */
 	bool filled;              /* the space has the lists; the pusher's */
-	bool filling, ended;      /* the pusher is at it; it has ended in the meantime. Under state */
+	bool held, ended;         /* a worker is at it; it has ended in the meantime. Under state */
+	bool outside;             /* an object has its contents outside of VRAM (pbd_prime.c) */
+	bool carries_back;        /* and is written */
+	bool carried;             /* what was written is where it belongs; under state */
 
 	struct page *paging; /* a paging buffer, in memory of the machine; NULL: the submission is none */
 	unsigned int paging_order;
@@ -87,7 +90,14 @@ bool pbd_job_take_space(struct pbd_job *job);
 void pbd_job_leave_space(struct pbd_job *job);
 void pbd_job_fill(struct pbd_job *job);
 
+/* pbd_prime.c: objects that other drivers have as well */
+void pbd_job_carry(struct pbd_job *job, bool in);
+bool pbd_job_ends_later(struct pbd_job *job);
+
 /* pbd_ring.c: from the queue into the ring */
+bool pbd_job_blocked(const struct pbd_job *job);
+void pbd_job_hold(struct pbd_job *job);
+bool pbd_job_release(struct pbd_job *job);
 void pbd_push(struct pbd_queue *queue);
 
 /* pbd_blit.c: those of the kernel's own */

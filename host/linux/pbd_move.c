@@ -306,7 +306,7 @@ void pbd_move_ended(struct pbd_job *job)
 	dma_resv_lock(bo->base.resv, NULL);
 	if (bo->move && dma_fence_is_signaled(bo->move))
 		(void)pbd_bo_settle(bo, false);
-	if (!bo->move && pbd_bo_in_vram(bo) && !pbd_host_is_unsure(job->dev, bo))
+	if (!bo->move && pbd_bo_in_vram(bo) && !bo->outside && !pbd_host_is_unsure(job->dev, bo))
 		pbd_bo_drop_pages(bo);
 	dma_resv_unlock(bo->base.resv);
 	mutex_lock(&host->lock);

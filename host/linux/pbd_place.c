@@ -58,6 +58,8 @@ int pbd_place_all(struct pbd_submit *submit)
 
 	if (pbd_is_claimed(submit))
 		return -EAGAIN;
+	if (pbd_holds_too_much(submit))
+		return -EBUSY;
 	submit->room.ticket = &submit->ticket;
 	for (round = 0; round < 2; round++) {
 		ret = pbd_place_some(submit, PATCHBAY_GEM_PATCHABLE);
@@ -71,6 +73,7 @@ int pbd_place_all(struct pbd_submit *submit)
 	}
 	for (i = 0; ret == 0 && i < job->object_count; i++)
 		pbd_bo_used(dev, pbd_bo(job->objects[i]));
+	pbd_job_find_outside(job);
 	return ret;
 }
 
@@ -139,13 +142,8 @@ int pbd_lock_validate(struct pbd_submit *submit)
 	}
 }
 
-/*
- * Places a submission. One that needs the room of objects that are busy waits for them behind others of its kind; no
- * submission that has its objects in VRAM, or finds room among idle ones, waits for that. What the one claims is not used
- * by others until it has the room.
- * @place: tries; -EAGAIN: `submit->room` says what is missing
- */
-int pbd_with_room(struct pbd_submit *submit, int (*place)(struct pbd_submit *submit))
+/* Places a submission, which claims objects of others if it has to. */
+static int pbd_with_claims(struct pbd_submit *submit, int (*place)(struct pbd_submit *submit))
 {
 	struct pbd_device *dev = submit->dev;
 	unsigned long end;
@@ -164,5 +162,23 @@ int pbd_with_room(struct pbd_submit *submit, int (*place)(struct pbd_submit *sub
 	pbd_claims_end(dev);
 	submit->room.claims = false;
 	mutex_unlock(&dev->claim);
+	return ret;
+}
+
+/*
+ * Places a submission. One that needs the room of objects that are busy waits for them behind others of its kind; no
+ * submission that has its objects in VRAM, or finds room among idle ones, waits for that. What the one claims is not used
+ * by others until it has the room. One that would keep too much of VRAM while it waits for others waits for them here.
+ * @place: tries; -EAGAIN: `submit->room` says what is missing; with `submit->held_up`: it is to wait first
+ */
+int pbd_with_room(struct pbd_submit *submit, int (*place)(struct pbd_submit *submit))
+{
+	unsigned long end = jiffies + PBD_ROOM_JIFFIES;
+	int ret;
+
+	do {
+		submit->held_up = false;
+		ret = pbd_with_claims(submit, place);
+	} while (submit->held_up && (ret = pbd_hold_wait(submit, end)) == 0);
 	return ret;
 }

@@ -18,7 +18,15 @@
 /* Whether the object has to be at its place again: a list or a mapping of the kernel's names it. Pre: resv is held. */
 static bool pbd_bo_has_place(struct pbd_bo *bo)
 {
-	return bo->pins || bo->kmaps || !dma_resv_test_signaled(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP);
+	return bo->pins || bo->kmaps || !pbd_bo_is_idle(bo);
+}
+
+static void pbd_bo_leave_place(struct pbd_device *dev, struct pbd_bo *bo)
+{
+	mutex_lock(&dev->vram);
+	pbd_bo_leave(bo);
+	mutex_unlock(&dev->vram);
+	pbd_bo_come_inside(bo);
 }
 
 /* Copies an object to pages; it leaves VRAM, or keeps its place there. */
@@ -27,17 +35,14 @@ static int pbd_bo_save(struct pbd_device *dev, struct pbd_bo *bo)
 	int ret;
 
 	dma_resv_lock(bo->base.resv, NULL);
-	ret = pbd_bo_get_pages(bo);
+	ret = bo->outside ? 0 : pbd_bo_get_pages(bo);
 	/* What lies in host memory is in pages already. */
-	if (ret == 0 && pbd_bo_in_vram(bo)) {
+	if (ret == 0 && pbd_bo_in_vram(bo) && !bo->outside) {
 		pbd_bo_unmap(dev, bo);
 		pbd_bo_copy(bo, pbd_bo_bytes(dev, bo), false);
 	}
-	if (ret == 0 && !pbd_bo_has_place(bo)) {
-		mutex_lock(&dev->vram);
-		pbd_bo_leave(bo);
-		mutex_unlock(&dev->vram);
-	}
+	if (ret == 0 && !pbd_bo_has_place(bo))
+		pbd_bo_leave_place(dev, bo);
 	dma_resv_unlock(bo->base.resv);
 	return ret;
 }
@@ -53,7 +58,7 @@ static int pbd_bo_restore(struct pbd_device *dev, struct pbd_bo *bo)
 	if (ret == 0 && region->host) {
 		ret = pbd_bo_move(dev, bo, PBD_MOVE_MAP, NULL);
 		(void)pbd_bo_settle(bo, false);
-	} else if (ret == 0 && bo->pages) {
+	} else if (ret == 0 && bo->pages && !bo->outside) {
 		pbd_bo_copy(bo, pbd_bo_bytes(dev, bo), true);
 		pbd_bo_drop_pages(bo);
 	}
@@ -65,9 +70,7 @@ static int pbd_bo_restore(struct pbd_device *dev, struct pbd_bo *bo)
 static int pbd_bo_forget_place(struct pbd_device *dev, struct pbd_bo *bo)
 {
 	dma_resv_lock(bo->base.resv, NULL);
-	mutex_lock(&dev->vram);
-	pbd_bo_leave(bo);
-	mutex_unlock(&dev->vram);
+	pbd_bo_leave_place(dev, bo);
 	dma_resv_unlock(bo->base.resv);
 	return 0;
 }

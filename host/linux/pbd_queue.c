@@ -64,6 +64,7 @@ static struct pbd_queue *pbd_queue_alloc(struct pbd_device *dev, struct pbd_acco
 	INIT_LIST_HEAD(&queue->running);
 	INIT_LIST_HEAD(&queue->hungry);
 	INIT_WORK(&queue->push, pbd_push_work);
+	INIT_WORK(&queue->carry, pbd_carry_work);
 	return queue;
 }
 
@@ -160,6 +161,7 @@ static void pbd_queue_release(struct kref *refs)
 	bool ours;
 
 	cancel_work_sync(&queue->push);
+	cancel_work_sync(&queue->carry);
 	mutex_lock(&dev->commands);
 	spin_lock_irq(&dev->state_lock);
 	list_del_init(&queue->link);

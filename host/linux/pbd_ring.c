@@ -83,7 +83,7 @@ int pbd_publish(struct pbd_submit *submit)
  * Whether another queue that the firmware is to wait for has all in its ring that it takes, so that nothing in the rings
  * waits for room that something in the rings has. Pre: state.
  */
-static bool pbd_job_blocked(const struct pbd_job *job)
+bool pbd_job_blocked(const struct pbd_job *job)
 {
 	u32 i;
 
@@ -125,23 +125,40 @@ static void pbd_unblock(struct pbd_queue *queue)
 			queue_work(queue->dev->push_wq, &other->push);
 }
 
-/* Writes the lists to card memory, without the lock. Pre: state. @return false: it has ended in the meantime */
-static bool pbd_fill(struct pbd_job *job, unsigned long *flags)
+/* A worker has the submission: it is not freed until pbd_job_release(). Pre: state. */
+void pbd_job_hold(struct pbd_job *job)
+{
+	job->held = true;
+}
+
+/* Pre: state. @return false: the submission has ended in the meantime, and is gone */
+bool pbd_job_release(struct pbd_job *job)
 {
 	struct pbd_device *dev = job->dev;
 
-	if (job->filled)
-		return true;
-	job->filling = true;
-	spin_unlock_irqrestore(&dev->state_lock, *flags);
-	pbd_job_fill(job);
-	spin_lock_irqsave(&dev->state_lock, *flags);
-	job->filling = false;
+	job->held = false;
 	if (!job->ended)
 		return true;
 	list_add_tail(&job->link, &dev->done);
 	queue_work(dev->clean_wq, &dev->clean);
 	return false;
+}
+
+/* Writes what the firmware reads to card memory, without the lock. Pre: state. @return as pbd_job_release() */
+static bool pbd_fill(struct pbd_job *job, unsigned long *flags) __must_hold(&job->dev->state_lock)
+{
+	struct pbd_device *dev = job->dev;
+
+	if (job->filled && !job->outside)
+		return true;
+	pbd_job_hold(job);
+	spin_unlock_irqrestore(&dev->state_lock, *flags);
+	if (!job->filled)
+		pbd_job_fill(job);
+	if (job->outside)
+		pbd_job_carry(job, true);
+	spin_lock_irqsave(&dev->state_lock, *flags);
+	return pbd_job_release(job);
 }
 
 /* Puts submissions into the ring, in order, as far as they wait for nothing. The caller keeps the queue. Process context. */

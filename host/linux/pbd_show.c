@@ -10,6 +10,7 @@
 #include "patchbay/names.h"
 #include "patchbay/query.h"
 #include "pbd_job.h"
+#include "pbd_virtgpu.h"
 
 #define CREATE_TRACE_POINTS
 #include "pbd_trace.h"
@@ -56,22 +57,26 @@ void pbd_busy_begin(struct pbd_job *job)
 }
 
 /*
- * Charges the file for a submission that has ended: the time since the firmware got it, without the time in which
+ * Charges a file for a submission that has ended: the time since the firmware got it, without the time in which
  * earlier ones of the node ended. What files are charged is never more than the time that has passed on the node. Pre:
  * the state lock is held.
  */
-void pbd_busy_end(struct pbd_job *job)
+void pbd_busy_charge(struct pbd_device *dev, struct pbd_account *account, u32 node, u64 begun_ns)
 {
-	struct pbd_queue *queue = job->queue;
 	u64 *last, now, from;
 
-	if (job->begun_ns == 0 || queue->node >= PBD_NODES_MAX)
+	if (begun_ns == 0 || node >= PBD_NODES_MAX)
 		return;
-	last = &job->dev->node_ended_ns[queue->node];
+	last = &dev->node_ended_ns[node];
 	now = ktime_get_ns();
-	from = max(job->begun_ns, *last);
-	queue->account->busy_ns[queue->node] += now - from;
+	from = max(begun_ns, *last);
+	account->busy_ns[node] += now - from;
 	*last = now;
+}
+
+void pbd_busy_end(struct pbd_job *job)
+{
+	pbd_busy_charge(job->dev, job->queue->account, job->queue->node, job->begun_ns);
 }
 
 /* ---- fdinfo: Documentation/gpu/drm-usage-stats.rst ---- */
@@ -114,6 +119,17 @@ static void pbd_show_engines(struct seq_file *m, struct pbd_device *dev, struct 
 	}
 }
 
+/* It may move at this moment: then it counts where it was or will be. */
+static void pbd_count_object(const struct pbd_bo *bo, u64 *vram, u64 *host, u64 *pages)
+{
+	const struct pbd_region *region = READ_ONCE(bo->region);
+
+	if (region)
+		*(region->host ? host : vram) += bo->base.size;
+	else if (READ_ONCE(bo->pages))
+		*pages += bo->base.size;
+}
+
 /* Bytes of a file's objects: in VRAM, in host memory, in other pages of the system. What several files share, counts in each. */
 static void pbd_count_objects(struct drm_file *drm_file, u64 *vram, u64 *host, u64 *pages)
 {
@@ -122,14 +138,10 @@ static void pbd_count_objects(struct drm_file *drm_file, u64 *vram, u64 *host, u
 
 	spin_lock(&drm_file->table_lock);
 	idr_for_each_entry(&drm_file->object_idr, object, handle) {
-		struct pbd_bo *bo = pbd_bo(object);
-		/* It may move at this moment: then it counts where it was or will be. */
-		const struct pbd_region *region = READ_ONCE(bo->region);
-
-		if (region)
-			*(region->host ? host : vram) += object->size;
-		else if (READ_ONCE(bo->pages))
+		if (pbd_virt_is_resource(object))
 			*pages += object->size;
+		else
+			pbd_count_object(pbd_bo(object), vram, host, pages);
 	}
 	spin_unlock(&drm_file->table_lock);
 }
@@ -142,6 +154,8 @@ void pbd_show_fdinfo(struct seq_file *m, struct file *f)
 	u64 vram = 0, host = 0, pages = 0;
 
 	pbd_count_objects(drm_file, &vram, &host, &pages);
+	if (file->virt)
+		pbd_virt_count_memory(file->virt, &vram);
 	seq_printf(m, "drm-driver:\t%s\n", dev->drm.driver->name);
 	seq_printf(m, "drm-pdev:\t%s\n", pci_name(dev->pdev));
 	seq_printf(m, "drm-client-id:\t%llu\n", file->account->id);
@@ -198,17 +212,12 @@ static u32 pbd_see_all(struct pbd_device *dev, struct pbd_seen *seen, u32 room)
 	return count;
 }
 
-/* Asks the firmware why nothing of the queue runs. Pre: card for reading. */
-static void pbd_show_why(struct seq_file *m, struct pbd_device *dev, struct pbd_queue *queue)
+/* Asks the firmware why nothing of the queue runs. @there: the firmware has it. Pre: card for reading, commands. */
+void pbd_show_why(struct seq_file *m, struct pb_queue *queue, bool there)
 {
 	struct pb_queue_state state;
-	enum pb_error error;
+	enum pb_error error = there ? pb_queue_query(queue, &state) : PB_ERROR_NO_CARD;
 
-	mutex_lock(&dev->commands);
-	error = queue->epoch == dev->epoch && READ_ONCE(dev->state) == PBD_UP ?
-			pb_queue_query(&queue->queue, &state) :
-			PB_ERROR_NO_CARD;
-	mutex_unlock(&dev->commands);
 	if (error != PB_ERROR_OK) {
 		seq_printf(m, " why=? (%s)", pb_error_name(error));
 		return;
@@ -230,7 +239,9 @@ static void pbd_show_queue(struct seq_file *m, struct pbd_device *dev, const str
 	if (seen->error_value != 0)
 		seq_printf(m, " failed=%llu error=%s entry=%d", seen->error_value, pb_error_name(seen->error),
 			   (int)seen->error_index);
-	pbd_show_why(m, dev, queue);
+	mutex_lock(&dev->commands);
+	pbd_show_why(m, &queue->queue, queue->epoch == dev->epoch && READ_ONCE(dev->state) == PBD_UP);
+	mutex_unlock(&dev->commands);
 	seq_putc(m, '\n');
 }
 
@@ -247,6 +258,7 @@ static int pbd_debugfs_queues(struct seq_file *m, void *data)
 	down_read(&dev->card);
 	for (i = 0; i < count; i++)
 		pbd_show_queue(m, dev, &seen[i]);
+	pbd_virt_show_clients(m, dev);
 	up_read(&dev->card);
 	for (i = 0; i < count; i++)
 		pbd_queue_put(seen[i].queue);

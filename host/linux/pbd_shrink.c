@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Pages of the system go back to the kernel when it is short of memory: those of objects that their users can do without
- * are thrown away, others can be swapped. Only objects that are idle and out of VRAM are touched, and none whose
- * reservation another thread has. Runs where memory is being allocated: it waits for nothing but the lock `vram`, under
- * which nothing allocates.
+ * are thrown away, others can be swapped. Only objects that are idle and out of VRAM are touched, in host memory as well,
+ * and none whose reservation another thread has. Runs where memory is being allocated: it waits for nothing but the lock
+ * `vram`, under which nothing allocates.
  */
 #include <linux/dma-resv.h>
 #include <linux/swap.h>
@@ -118,7 +118,8 @@ static unsigned long pbd_shrink_count(struct shrinker *shrinker, struct shrink_c
 
 static bool pbd_may_shrink(struct pbd_device *dev, const struct pbd_bo *bo, enum pbd_shrink how)
 {
-	return bo->pages && !bo->region && !bo->pins && !bo->kmaps && (how == PBD_SWAP || bo->purgeable) &&
+	return bo->pages && !pbd_bo_in_vram(bo) && !bo->outside && !bo->pins && !bo->kmaps &&
+	       (how == PBD_SWAP || bo->purgeable) &&
 	       dma_resv_test_signaled(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP) && !pbd_host_is_unsure(dev, bo);
 }
 
@@ -149,6 +150,10 @@ static unsigned long pbd_shrink_some(struct pbd_device *dev, enum pbd_shrink how
 
 	while (freed < wanted && (bo = pbd_shrink_next(dev, how)) != NULL) {
 		freed += bo->base.size >> PAGE_SHIFT;
+		/* Its addresses in host memory mean nothing to a submission from now on. */
+		mutex_lock(&dev->vram);
+		pbd_bo_leave(bo);
+		mutex_unlock(&dev->vram);
 		if (how == PBD_PURGE) {
 			pbd_bo_purge(dev, bo);
 		} else {

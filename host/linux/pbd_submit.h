@@ -36,6 +36,7 @@ struct pbd_submit {
 
 	struct pb_render_record record;
 	struct pbd_room room;
+	bool held_up; /* it would keep too much of VRAM while it waits (pbd_hold.c) */
 
 	struct pbd_signal *signals;
 	u32 signal_count;
@@ -85,6 +86,13 @@ int pbd_place_all(struct pbd_submit *submit);
 int pbd_address_lists(struct pbd_submit *submit);
 int pbd_lock_validate(struct pbd_submit *submit);
 int pbd_with_room(struct pbd_submit *submit, int (*place)(struct pbd_submit *submit));
+
+/* pbd_prime.c: objects that other drivers have as well */
+void pbd_job_find_outside(struct pbd_job *job);
+
+/* pbd_hold.c: what submissions keep of VRAM while they wait for others */
+bool pbd_holds_too_much(struct pbd_submit *submit);
+int pbd_hold_wait(struct pbd_submit *submit, unsigned long end);
 
 /* pbd_ring.c: the submission gets its place in its queue */
 int pbd_arm(struct pbd_submit *submit);

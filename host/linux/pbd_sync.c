@@ -51,13 +51,13 @@ static bool pbd_wait_in_firmware(struct pbd_job *job, struct dma_fence *base)
 	return taken;
 }
 
-/* Adds one fence to what the submission waits for. */
-static int pbd_add_fence(struct pbd_job *job, struct dma_fence *fence)
+/* Adds one fence to what the submission waits for. @here: in the kernel, whosever it is */
+static int pbd_add_fence(struct pbd_job *job, struct dma_fence *fence, bool here)
 {
 	struct pbd_dep *deps;
 	u32 i;
 
-	if (dma_fence_is_signaled(fence) || pbd_wait_in_firmware(job, fence))
+	if (dma_fence_is_signaled(fence) || (!here && pbd_wait_in_firmware(job, fence)))
 		return 0;
 	for (i = 0; i < job->dep_count; i++) {
 		if (job->deps[i].fence->context != fence->context)
@@ -92,7 +92,7 @@ int pbd_add_fences(struct pbd_job *job, struct dma_fence *head)
 
 	dma_fence_unwrap_for_each(fence, &cursor, head) {
 		if (ret == 0)
-			ret = pbd_add_fence(job, fence);
+			ret = pbd_add_fence(job, fence, false);
 	}
 	dma_fence_put(head);
 	return ret;
@@ -125,23 +125,27 @@ int pbd_add_named_fences(struct pbd_submit *submit)
 	return ret;
 }
 
-/* Adds the fences of the objects: of their writers, and of their readers where the submission writes. */
+/*
+ * Adds the fences of the objects: of their writers, and of their readers where the submission writes. One whose contents are
+ * copied in and out is used by one submission after the other, whatever the caller says.
+ */
 int pbd_add_object_fences(struct pbd_submit *submit)
 {
+	const bool explicit = submit->args->flags & PATCHBAY_SUBMIT_EXPLICIT;
 	struct pbd_job *job = submit->job;
 	u32 i;
 	int ret = 0;
 
 	for (i = 0; ret == 0 && i < job->object_count; i++) {
-		enum dma_resv_usage usage = submit->args->flags & PATCHBAY_SUBMIT_EXPLICIT ?
-						    DMA_RESV_USAGE_KERNEL :
-						    dma_resv_usage_rw(job->writes[i]);
+		const bool outside = pbd_bo(job->objects[i])->outside;
+		enum dma_resv_usage usage = explicit && !outside ? DMA_RESV_USAGE_KERNEL :
+								   dma_resv_usage_rw(outside || job->writes[i]);
 		struct dma_resv_iter cursor;
 		struct dma_fence *fence;
 
 		dma_resv_for_each_fence(&cursor, job->objects[i]->resv, usage, fence) {
 			if (ret == 0)
-				ret = pbd_add_fence(job, fence);
+				ret = pbd_add_fence(job, fence, outside);
 		}
 	}
 	return ret;

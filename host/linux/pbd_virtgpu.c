@@ -62,21 +62,13 @@ static const struct drm_ioctl_desc pbd_virt_ioctls[] = {
 	DRM_IOCTL_DEF_DRV(VIRTGPU_GET_CAPS, pbd_virt_caps_ioctl, DRM_RENDER_ALLOW),
 };
 
-DEFINE_DRM_GEM_FOPS(pbd_virt_fops);
-
 /* Name and version are what Mesa looks for. */
 const struct drm_driver pbd_virt_driver = {
-	.driver_features = DRIVER_GEM | DRIVER_RENDER | DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE | DRIVER_MODESET |
-			   DRIVER_ATOMIC,
-	.open = pbd_file_open,
+	PBD_DRIVER_COMMON,
 	.postclose = pbd_file_close,
 	.gem_create_object = pbd_virt_gem_create,
-	.dumb_create = pbd_dumb_create,
-	.prime_handle_to_fd = drm_gem_prime_handle_to_fd,
-	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,
 	.ioctls = pbd_virt_ioctls,
 	.num_ioctls = ARRAY_SIZE(pbd_virt_ioctls),
-	.fops = &pbd_virt_fops,
 	.name = "virtio_gpu",
 	.desc = "Patchbay card, OpenGL",
 	.date = "20261123",

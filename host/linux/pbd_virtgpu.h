@@ -44,6 +44,7 @@ struct pbd_virt {
 	struct drm_gem_object *staging;
 
 	u64 fence_context;
+	struct pbd_account *account; /* the file's; NULL: there is no file */
 
 	/* Under state. */
 	struct list_head link;   /* dev->virt.clients, while fences may be pending */
@@ -57,6 +58,7 @@ struct pbd_virt_fence {
 	spinlock_t lock;
 	struct list_head link;
 	u64 value; /* of the client's queue */
+	u64 begun_ns;
 };
 
 /* A resource in a file: its contents at the renderer of the file's client. */
@@ -99,6 +101,7 @@ static inline struct pbd_virt *pbd_virt_of(struct drm_file *drm_file)
 
 /* pbd_virtgpu_client.c */
 struct pbd_virt *pbd_virt_alloc(struct pbd_device *dev);
+u32 pbd_virt_node(const struct pbd_device *dev);
 void pbd_virt_put(struct pbd_virt *virt);
 int pbd_virt_enter(struct pbd_virt *virt);
 int pbd_virt_leave(struct pbd_virt *virt);
@@ -120,6 +123,10 @@ int pbd_virt_map_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_
 int pbd_virt_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file);
 int pbd_virt_to_host_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file);
 int pbd_virt_from_host_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file);
+
+/* pbd_virtgpu_show.c */
+void pbd_virt_count_memory(const struct pbd_virt *virt, u64 *vram);
+void pbd_virt_show_clients(struct seq_file *m, struct pbd_device *dev);
 
 /* pbd_virtgpu_share.c */
 int pbd_virt_copy_open(struct pbd_virt_bo *bo, struct pbd_virt *virt);

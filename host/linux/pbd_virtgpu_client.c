@@ -164,7 +164,7 @@ static void pbd_virt_drop_staging(struct pbd_virt *virt)
 }
 
 /* The first node that draws; the number of nodes if there is none. */
-static u32 pbd_virt_node(const struct pbd_device *dev)
+u32 pbd_virt_node(const struct pbd_device *dev)
 {
 	const u32 *capabilities = dev->info.capabilities;
 	u32 node = 0;
@@ -441,7 +441,10 @@ void pbd_virt_put(struct pbd_virt *virt)
 int pbd_virt_file_open(struct pbd_file *file)
 {
 	file->virt = pbd_virt_alloc(file->dev);
-	return file->virt ? 0 : -ENOMEM;
+	if (!file->virt)
+		return -ENOMEM;
+	file->virt->account = file->account;
+	return 0;
 }
 
 void pbd_virt_file_close(struct pbd_file *file)

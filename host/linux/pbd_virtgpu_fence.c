@@ -60,6 +60,8 @@ void pbd_virt_signal(struct pbd_virt *virt, u64 value, int result)
 			break;
 		list_del(&fence->link);
 		virt->dev->jobs--;
+		if (virt->account)
+			pbd_busy_charge(virt->dev, virt->account, pbd_virt_node(virt->dev), fence->begun_ns);
 		if (result != 0)
 			dma_fence_set_error(&fence->base, result);
 		dma_fence_signal(&fence->base);
@@ -119,6 +121,7 @@ struct dma_fence *pbd_virt_fence_arm(struct pbd_virt *virt, struct pbd_virt_fenc
 	dma_fence_init(&fence->base, &pbd_virt_fence_ops, &fence->lock, virt->fence_context, ++virt->seqno);
 	dma_fence_get(&fence->base);
 	fence->value = virt->queue.timeline;
+	fence->begun_ns = ktime_get_ns();
 	list_add_tail(&fence->link, &virt->fences);
 	first = dev->jobs++ == 0;
 	if (dev->state != PBD_UP || virt->epoch != dev->epoch)

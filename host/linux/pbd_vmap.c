@@ -18,14 +18,15 @@ int pbd_bo_vmap(struct drm_gem_object *object, struct iosys_map *map)
 
 	if (ret != 0)
 		return ret;
-	ret = pbd_bo_settle(bo, false);
-	if (ret == 0 && bo->kmaps == 0 && !bo->region && !bo->pages)
+	if (bo->kmaps == 0 && !bo->region && !bo->pages && !bo->outside)
 		ret = pbd_bo_place(dev, bo, NULL);
 	if (ret == 0)
 		ret = pbd_bo_settle(bo, false);
 	if (ret == -ENOSPC)
 		ret = pbd_bo_get_pages(bo);
-	if (ret == 0 && pbd_bo_in_vram(bo))
+	if (ret == 0 && object->import_attach)
+		address = bo->foreign.vaddr;
+	else if (ret == 0 && pbd_bo_in_vram(bo) && !bo->outside)
 		address = dev->memory + pbd_bo_memory_offset(bo);
 	else if (ret == 0)
 		address = vmap(bo->pages, (unsigned int)(object->size >> PAGE_SHIFT), VM_MAP, PAGE_KERNEL);

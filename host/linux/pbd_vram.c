@@ -179,9 +179,10 @@ void pbd_vram_lost(struct pbd_device *dev)
 		dma_resv_lock(bo->base.resv, NULL);
 		pbd_bo_unmap(dev, bo);
 		mutex_lock(&dev->vram);
-		lost = pbd_bo_in_vram(bo);
+		lost = pbd_bo_in_vram(bo) && !bo->outside;
 		pbd_bo_leave(bo);
 		mutex_unlock(&dev->vram);
+		pbd_bo_come_inside(bo);
 		/* What is mapped for the engines is in memory of the machine. */
 		if (lost)
 			pbd_bo_forget(dev, bo);

@@ -3,6 +3,7 @@
 #include <drm/drm_fourcc.h>
 #include <drm/drm_mode.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -59,30 +60,46 @@ static struct display open_display(void)
 	return display;
 }
 
-static struct picture make_picture(const struct display *display, uint32_t seed)
+static void draw(const struct picture *picture, uint32_t seed)
+{
+	for (uint32_t y = 0; y < picture->height; y++)
+		for (uint32_t x = 0; x < picture->width; x++)
+			picture->words[y * picture->pitch / 4 + x] = pixel(x, y, seed);
+}
+
+/* A picture in memory of a driver, which may be another one than the display's. */
+static struct picture make_picture_of(const struct display *display, int driver, uint32_t seed)
 {
 	struct drm_mode_create_dumb create = {
 		.width = display->mode.hdisplay, .height = display->mode.vdisplay, .bpp = 32};
 	struct drm_mode_map_dumb map = {0};
+	struct drm_prime_handle prime = {.flags = DRM_CLOEXEC | DRM_RDWR};
 	struct drm_mode_fb_cmd2 add = {.pixel_format = DRM_FORMAT_XRGB8888};
 	struct picture picture;
 
-	CHECK_EQ(guest_ioctl(display->fd, DRM_IOCTL_MODE_CREATE_DUMB, &create), 0);
+	CHECK_EQ(guest_ioctl(driver, DRM_IOCTL_MODE_CREATE_DUMB, &create), 0);
+	map.handle = prime.handle = create.handle;
+	CHECK_EQ(guest_ioctl(driver, DRM_IOCTL_MODE_MAP_DUMB, &map), 0);
+	if (driver != display->fd) {
+		CHECK_EQ(guest_ioctl(driver, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime), 0);
+		CHECK_EQ(guest_ioctl(display->fd, DRM_IOCTL_PRIME_FD_TO_HANDLE, &prime), 0);
+	}
 	add.width = create.width;
 	add.height = create.height;
-	add.handles[0] = create.handle;
+	add.handles[0] = prime.handle;
 	add.pitches[0] = create.pitch;
 	CHECK_EQ(guest_ioctl(display->fd, DRM_IOCTL_MODE_ADDFB2, &add), 0);
-	map.handle = create.handle;
-	CHECK_EQ(guest_ioctl(display->fd, DRM_IOCTL_MODE_MAP_DUMB, &map), 0);
-	picture = (struct picture){.framebuffer = add.fb_id, .handle = create.handle, .width = create.width,
+	picture = (struct picture){.framebuffer = add.fb_id, .handle = prime.handle, .width = create.width,
 				   .height = create.height, .pitch = create.pitch};
-	picture.words = mmap(NULL, create.size, PROT_READ | PROT_WRITE, MAP_SHARED, display->fd, (off_t)map.offset);
+	picture.words = mmap(NULL, create.size, PROT_READ | PROT_WRITE, MAP_SHARED, driver, (off_t)map.offset);
 	CHECK(picture.words != MAP_FAILED);
-	for (uint32_t y = 0; y < picture.height; y++)
-		for (uint32_t x = 0; x < picture.width; x++)
-			picture.words[y * picture.pitch / 4 + x] = pixel(x, y, seed);
+	draw(&picture, seed);
 	return picture;
+}
+
+static struct picture make_picture(const struct display *display, uint32_t seed)
+{
+	return make_picture_of(display, display->fd, seed);
 }
 
 static void show(const struct display *display, const struct picture *picture)
@@ -171,9 +188,7 @@ void damage_is_all_that_is_taken(void)
 	struct drm_mode_fb_dirty_cmd dirty = {.fb_id = picture.framebuffer, .clips_ptr = (uintptr_t)&clip, .num_clips = 1};
 
 	show(&display, &picture);
-	for (uint32_t y = 0; y < picture.height; y++)
-		for (uint32_t x = 0; x < picture.width; x++)
-			picture.words[y * picture.pitch / 4 + x] = pixel(x, y, 4);
+	draw(&picture, 4);
 	CHECK_EQ(guest_ioctl(display.fd, DRM_IOCTL_MODE_DIRTYFB, &dirty), 0);
 	compare(&display, 3, 4, &clip);
 	dirty.num_clips = 0;
@@ -196,5 +211,24 @@ void the_picture_returns_after_a_sleep(void)
 	CHECK_EQ(flip(&display, &pictures[1], 1), 0);
 	CHECK_EQ(flipped(&display).user_data, 1);
 	compare(&display, 6, 6, NULL);
+	close(display.fd);
+}
+
+/* A picture in vgem's memory is shown as any other, and each update of it. */
+void pictures_of_another_driver_are_shown(void)
+{
+	struct display display = open_display();
+	struct picture foreign = make_picture_of(&display, guest_open_primary("vgem"), 7);
+	struct picture own = make_picture(&display, 8);
+	struct drm_mode_fb_dirty_cmd dirty = {.fb_id = foreign.framebuffer};
+
+	show(&display, &foreign);
+	compare(&display, 7, 7, NULL);
+	draw(&foreign, 9);
+	CHECK_EQ(guest_ioctl(display.fd, DRM_IOCTL_MODE_DIRTYFB, &dirty), 0);
+	compare(&display, 9, 9, NULL);
+	CHECK_EQ(flip(&display, &own, 1), 0);
+	CHECK_EQ(flipped(&display).user_data, 1);
+	compare(&display, 8, 8, NULL);
 	close(display.fd);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Memory that clients share: what one of them keeps busy, for as long as it likes, others do not wait for. */
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/dma-buf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -91,30 +93,31 @@ static void use_object(int fd, uint32_t queue, const struct guest_object *object
 }
 
 /*
- * One client keeps all but a little of VRAM busy behind a fence of another driver. A second one needs the room, and waits.
- * A third one, which has its object in VRAM, does not.
+ * Two clients keep half of VRAM busy behind a fence of another driver, which is what they may. A third one needs more than
+ * the other half, and waits. A fourth one, which has its object in VRAM, does not.
  */
 void a_client_that_waits_for_vram_stops_no_other(void)
 {
-	enum { PARTS = 4 };
+	enum { PARTS = 2 };
 	struct drm_patchbay_info info;
 	struct guest_object busy[PARTS], large, small;
 	struct guest_foreign foreign = guest_foreign();
-	int fd = guest_open(), second, third = guest_open(), status;
+	int files[PARTS], second, third = guest_open(), status;
 	pid_t child;
 
-	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_INFO, &info), 0);
+	CHECK_EQ(guest_ioctl(third, DRM_IOCTL_PATCHBAY_INFO, &info), 0);
 	small = guest_object(third, 4096, PATCHBAY_GEM_PATCHABLE);
 	use_object(third, 0, &small, 1, -1);
 	CHECK_EQ(guest_wait(third, 0, 1, 5 * GUEST_SECOND), 0);
 	for (int i = 0; i < PARTS; i++) {
-		busy[i] = guest_object(fd, (info.patchable_bytes - 65536) / PARTS / 4096 * 4096, PATCHBAY_GEM_PATCHABLE);
-		use_object(fd, 0, &busy[i], 10 + (uint32_t)i, i == 0 ? foreign.file : -1);
+		files[i] = guest_open();
+		busy[i] = guest_object(files[i], info.patchable_bytes / 4 / 4096 * 4096, PATCHBAY_GEM_PATCHABLE);
+		use_object(files[i], 0, &busy[i], 10 + (uint32_t)i, foreign.file);
 	}
 	child = fork();
 	if (child == 0) {
 		second = guest_open();
-		large = guest_object(second, info.patchable_bytes / 2, PATCHBAY_GEM_PATCHABLE);
+		large = guest_object(second, info.patchable_bytes * 3 / 4, PATCHBAY_GEM_PATCHABLE);
 		use_object(second, 0, &large, 7, -1);
 		CHECK_EQ(guest_wait(second, 0, 1, 10 * GUEST_SECOND), 0);
 		CHECK_EQ(large.words[0], 7);
@@ -132,9 +135,122 @@ void a_client_that_waits_for_vram_stops_no_other(void)
 	guest_foreign_signal(&foreign);
 	CHECK_EQ(waitpid(child, &status, 0), child);
 	CHECK_EQ(status, 0);
-	CHECK_EQ(guest_wait(fd, 0, PARTS, 10 * GUEST_SECOND), 0);
-	for (int i = 0; i < PARTS; i++)
+	for (int i = 0; i < PARTS; i++) {
+		CHECK_EQ(guest_wait(files[i], 0, 1, 10 * GUEST_SECOND), 0);
 		CHECK_EQ(busy[i].words[0], 10 + i);
+	}
+}
+
+/* Keeps VRAM behind a fence of another driver, until the fence ends: eight submissions for all of the window. */
+static pid_t start_greedy(const struct guest_foreign *foreign, uint32_t seed)
+{
+	enum { PARTS = 8 };
+	struct drm_patchbay_info info;
+	struct guest_object object;
+	pid_t child = fork();
+	int fd;
+
+	if (child != 0)
+		return child;
+	fd = guest_open();
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_INFO, &info), 0);
+	for (uint32_t i = 0; i < PARTS; i++) {
+		object = guest_object(fd, info.patchable_bytes / PARTS / 4096 * 4096, PATCHBAY_GEM_PATCHABLE);
+		use_object(fd, i % 2, &object, seed + i, i < 2 ? foreign->file : -1);
+	}
+	CHECK_EQ(guest_wait(fd, 1, PARTS / 2, 10 * GUEST_SECOND), 0);
+	CHECK_EQ(object.words[0], seed + PARTS - 1);
+	_exit(0);
+}
+
+static void end_greedy(const struct guest_foreign *foreign, const pid_t *children, int count)
+{
+	int status;
+
+	CHECK_EQ(guest_fence_status(foreign->file), 0);
+	for (int i = 0; i < count; i++)
+		CHECK_EQ(waitpid(children[i], &status, WNOHANG), 0);
+	guest_foreign_signal(foreign);
+	for (int i = 0; i < count; i++) {
+		CHECK_EQ(waitpid(children[i], &status, 0), children[i]);
+		CHECK_EQ(status, 0);
+	}
+}
+
+/*
+ * Three clients would keep all of VRAM behind a fence of another driver. They get their parts, the rest of their submissions
+ * waits before it is placed: another client finds room at once.
+ */
+void waiting_for_others_keeps_a_part_of_vram(void)
+{
+	enum { GREEDY = 3 };
+	struct drm_patchbay_info info;
+	struct guest_object large;
+	struct guest_foreign foreign = guest_foreign();
+	int fd = guest_open();
+	pid_t children[GREEDY];
+	int64_t start;
+
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_INFO, &info), 0);
+	for (uint32_t i = 0; i < GREEDY; i++)
+		children[i] = start_greedy(&foreign, 10 * i);
+	guest_sleep_ms(300);
+	start = guest_now_ns();
+	large = guest_object(fd, info.patchable_bytes / 2 / 4096 * 4096, PATCHBAY_GEM_PATCHABLE);
+	for (uint32_t i = 0; i < 4; i++) {
+		use_object(fd, 0, &large, 70 + i, -1);
+		CHECK_EQ(guest_wait(fd, 0, i + 1, 5 * GUEST_SECOND), 0);
+		CHECK_EQ(large.words[0], 70 + i);
+	}
+	CHECK(guest_now_ns() - start < 3 * GUEST_SECOND);
+	end_greedy(&foreign, children, GREEDY);
+}
+
+/* One client that keeps all it may leaves another one its own part: that one's submission does not wait in the call. */
+void each_file_keeps_its_own_part_of_vram(void)
+{
+	struct drm_patchbay_info info;
+	struct guest_object own;
+	struct guest_foreign foreign = guest_foreign();
+	int fd = guest_open();
+	pid_t child = start_greedy(&foreign, 10);
+	int64_t start;
+
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_INFO, &info), 0);
+	own = guest_object(fd, info.patchable_bytes / 4 / 4096 * 4096, PATCHBAY_GEM_PATCHABLE);
+	guest_sleep_ms(300);
+	start = guest_now_ns();
+	use_object(fd, 0, &own, 5, foreign.file);
+	CHECK(guest_now_ns() - start < 2 * GUEST_SECOND);
+	end_greedy(&foreign, &child, 1);
+	CHECK_EQ(guest_wait(fd, 0, 1, 10 * GUEST_SECOND), 0);
+	CHECK_EQ(own.words[0], 5);
+}
+
+/* A fence of another driver that was put into an idle object does not keep it in VRAM. */
+void fences_of_others_keep_no_object_in_vram(void)
+{
+	struct drm_patchbay_info info;
+	struct guest_foreign foreign = guest_foreign();
+	struct dma_buf_import_sync_file sync = {.flags = DMA_BUF_SYNC_RW, .fd = foreign.file};
+	struct drm_prime_handle prime = {.flags = DRM_CLOEXEC | DRM_RDWR};
+	struct guest_object first, second;
+	int fd = guest_open(), other = guest_open();
+
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_INFO, &info), 0);
+	first = guest_object(fd, info.patchable_bytes * 3 / 4, PATCHBAY_GEM_PATCHABLE);
+	second = guest_object(other, info.patchable_bytes * 3 / 4, PATCHBAY_GEM_PATCHABLE);
+	use_object(fd, 0, &first, 5, -1);
+	CHECK_EQ(guest_wait(fd, 0, 1, 5 * GUEST_SECOND), 0);
+	prime.handle = first.handle;
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime), 0);
+	CHECK_EQ(guest_ioctl(prime.fd, DMA_BUF_IOCTL_IMPORT_SYNC_FILE, &sync), 0);
+	use_object(other, 0, &second, 6, -1);
+	CHECK_EQ(guest_wait(other, 0, 1, 2 * GUEST_SECOND), 0);
+	CHECK_EQ(guest_fence_status(foreign.file), 0);
+	CHECK_EQ(first.words[0], 5);
+	CHECK_EQ(second.words[0], 6);
+	guest_foreign_signal(&foreign);
 }
 
 /* As many entries as the card takes, for as many objects: each is carried out; a bad one is named by its number. */

@@ -12,24 +12,8 @@
 #include "guest.h"
 #include "hal/engine/packets.h"
 #include "patchbay/abi/format.h"
+#include "shown.h"
 #include "tests.h"
-
-/* Reads a whole file. */
-static const char *read_whole(const char *path)
-{
-	static char text[1 << 18];
-	size_t bytes = 0;
-	ssize_t got;
-	int fd = open(path, O_RDONLY);
-
-	CHECK(fd >= 0);
-	while ((got = read(fd, text + bytes, sizeof(text) - 1 - bytes)) > 0)
-		bytes += (size_t)got;
-	CHECK_EQ(got, 0);
-	close(fd);
-	text[bytes] = 0;
-	return text;
-}
 
 static void write_whole(const char *path, const char *text)
 {
@@ -41,28 +25,6 @@ static void write_whole(const char *path, const char *text)
 }
 
 /* ---- fdinfo ---- */
-
-/* The value of a key in the fdinfo of an open file, which must have it once; with its unit. */
-static uint64_t key(int fd, const char *name, const char *unit)
-{
-	char path[64], wanted[64];
-	const char *text, *line;
-	char *rest;
-	uint64_t value;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	snprintf(wanted, sizeof(wanted), "\n%s:\t", name);
-	text = read_whole(path);
-	line = strstr(text, wanted);
-	if (line == NULL)
-		printf("  no %s in:\n%s", name, text);
-	CHECK(line != NULL);
-	CHECK(strstr(line + 1, wanted) == NULL);
-	value = strtoull(line + strlen(wanted), &rest, 10);
-	CHECK_EQ(strncmp(rest, unit, strlen(unit)), 0);
-	CHECK_EQ(rest[strlen(unit)], '\n');
-	return value;
-}
 
 static void work_on(int fd, uint32_t queue, const struct guest_object *object, uint32_t rounds)
 {
@@ -102,35 +64,35 @@ void fdinfo_says_who_works(void)
 	pci_name(fd, name, sizeof(name));
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	snprintf(wanted, sizeof(wanted), "drm-pdev:\t%s\n", name);
-	CHECK(strstr(read_whole(path), wanted) != NULL);
-	CHECK(strstr(read_whole(path), "drm-driver:\tpatchbay\n") != NULL);
-	CHECK(key(fd, "drm-client-id", "") != key(other, "drm-client-id", ""));
-	CHECK_EQ(key(fd, "drm-client-id", ""), key(twin, "drm-client-id", ""));
-	CHECK_EQ(key(fd, "drm-engine-render", " ns"), 0);
-	CHECK_EQ(key(fd, "drm-engine-copy", " ns"), 0);
+	CHECK(strstr(shown_file(path), wanted) != NULL);
+	CHECK(strstr(shown_file(path), "drm-driver:\tpatchbay\n") != NULL);
+	CHECK(shown_key(fd, "drm-client-id", "") != shown_key(other, "drm-client-id", ""));
+	CHECK_EQ(shown_key(fd, "drm-client-id", ""), shown_key(twin, "drm-client-id", ""));
+	CHECK_EQ(shown_key(fd, "drm-engine-render", " ns"), 0);
+	CHECK_EQ(shown_key(fd, "drm-engine-copy", " ns"), 0);
 
 	start = guest_now_ns();
 	work_on(fd, 0, &object, 10);
-	busy = key(fd, "drm-engine-render", " ns");
+	busy = shown_key(fd, "drm-engine-render", " ns");
 	CHECK(busy > 0);
 	CHECK(busy <= (uint64_t)(guest_now_ns() - start));
-	CHECK_EQ(key(fd, "drm-engine-copy", " ns"), 0);
-	CHECK_EQ(key(twin, "drm-engine-render", " ns"), busy);
-	CHECK_EQ(key(other, "drm-engine-render", " ns"), 0);
-	CHECK_EQ(key(other, "drm-engine-copy", " ns"), 0);
+	CHECK_EQ(shown_key(fd, "drm-engine-copy", " ns"), 0);
+	CHECK_EQ(shown_key(twin, "drm-engine-render", " ns"), busy);
+	CHECK_EQ(shown_key(other, "drm-engine-render", " ns"), 0);
+	CHECK_EQ(shown_key(other, "drm-engine-copy", " ns"), 0);
 
 	/* It stands while nothing is done, and rises with what is done. */
 	guest_sleep_ms(20);
-	CHECK_EQ(key(fd, "drm-engine-render", " ns"), busy);
+	CHECK_EQ(shown_key(fd, "drm-engine-render", " ns"), busy);
 	before = busy;
 	start = guest_now_ns();
 	work_on(fd, 0, &object, 10);
 	work_on(fd, 1, &object, 1);
-	busy = key(fd, "drm-engine-render", " ns");
+	busy = shown_key(fd, "drm-engine-render", " ns");
 	CHECK(busy > before);
 	CHECK(busy - before <= (uint64_t)(guest_now_ns() - start));
-	CHECK(key(fd, "drm-engine-copy", " ns") > 0);
-	CHECK_EQ(key(other, "drm-engine-render", " ns"), 0);
+	CHECK(shown_key(fd, "drm-engine-copy", " ns") > 0);
+	CHECK_EQ(shown_key(other, "drm-engine-render", " ns"), 0);
 }
 
 /* Against GEM_INFO, object for object. */
@@ -159,26 +121,13 @@ void fdinfo_says_where_objects_lie(void)
 			pages += object.size;
 	}
 	CHECK(vram != 0 && pages != 0);
-	CHECK_EQ(key(fd, "drm-memory-vram", " KiB"), vram >> 10);
-	CHECK_EQ(key(fd, "drm-memory-system", " KiB"), pages >> 10);
-	CHECK_EQ(key(other, "drm-memory-vram", " KiB"), 0);
-	CHECK_EQ(key(other, "drm-memory-system", " KiB"), 0);
+	CHECK_EQ(shown_key(fd, "drm-memory-vram", " KiB"), vram >> 10);
+	CHECK_EQ(shown_key(fd, "drm-memory-system", " KiB"), pages >> 10);
+	CHECK_EQ(shown_key(other, "drm-memory-vram", " KiB"), 0);
+	CHECK_EQ(shown_key(other, "drm-memory-system", " KiB"), 0);
 }
 
 /* ---- debugfs ---- */
-
-static const char *debugfs(const char *file)
-{
-	char path[96];
-
-	for (int i = 0; i < 8; i++) {
-		snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%d/%s", i, file);
-		if (access(path, R_OK) == 0)
-			return read_whole(path);
-	}
-	CHECK(false);
-	return "";
-}
 
 /* The line of the queue of a node of an open file; NULL: there is none. */
 static const char *queue_line(int fd, uint32_t node)
@@ -187,21 +136,14 @@ static const char *queue_line(int fd, uint32_t node)
 	char wanted[64];
 	const char *found;
 
-	snprintf(wanted, sizeof(wanted), " file=%llu node=%u ", (unsigned long long)key(fd, "drm-client-id", ""), node);
-	found = strstr(debugfs("patchbay_queues"), wanted);
+	snprintf(wanted, sizeof(wanted), " file=%llu node=%u ", (unsigned long long)shown_key(fd, "drm-client-id", ""), node);
+	found = strstr(shown_debugfs("patchbay_queues"), wanted);
 	if (found == NULL)
 		return NULL;
 	while (found[-1] != '\n' && strncmp(found, "queue=", 6) != 0)
 		found--;
 	snprintf(line, sizeof(line), "%.*s", (int)strcspn(found, "\n"), found);
 	return line;
-}
-
-static void has(const char *line, const char *wanted)
-{
-	if (line == NULL || strstr(line, wanted) == NULL)
-		printf("  no \"%s\" in: %s\n", wanted, line == NULL ? "(nothing)" : line);
-	CHECK(line != NULL && strstr(line, wanted) != NULL);
 }
 
 void debugfs_says_what_a_queue_waits_for(void)
@@ -214,8 +156,8 @@ void debugfs_says_what_a_queue_waits_for(void)
 
 	CHECK(queue_line(fd, 0) == NULL);
 	work_on(fd, 0, &object, 3);
-	has(queue_line(fd, 0), " value=3 completed=3 waiting=0 running=0 fences=0 why=");
-	has(queue_line(fd, 0), "put=3 admitted=3 retired=3");
+	shown_has(queue_line(fd, 0), " value=3 completed=3 waiting=0 running=0 fences=0 why=");
+	shown_has(queue_line(fd, 0), "put=3 admitted=3 retired=3");
 
 	/* Two submissions; the kernel waits for a fence of another driver for the first one. */
 	for (uint32_t i = 0; i < 2; i++) {
@@ -230,19 +172,19 @@ void debugfs_says_what_a_queue_waits_for(void)
 		guest_fill(&work, 0, 0, 4, i);
 		CHECK_EQ(guest_submit(fd, &work), 0);
 	}
-	has(queue_line(fd, 0), " value=5 completed=3 waiting=2 running=0 fences=1");
-	has(queue_line(fd, 0), "put=3 admitted=3 retired=3");
+	shown_has(queue_line(fd, 0), " value=5 completed=3 waiting=2 running=0 fences=1");
+	shown_has(queue_line(fd, 0), "put=3 admitted=3 retired=3");
 	/* The other queue waits for that submission. It enters the ring behind it, so that nothing in a ring waits for the kernel. */
 	guest_work_start(&work, 1);
 	work.args.in_syncs = (uintptr_t)&sync;
 	work.args.in_count = 1;
 	guest_command(&work, PB_PACKET_NOP, 0, NULL);
 	CHECK_EQ(guest_submit(fd, &work), 0);
-	has(queue_line(fd, 1), " value=1 completed=0 waiting=1 running=0 fences=0 ");
+	shown_has(queue_line(fd, 1), " value=1 completed=0 waiting=1 running=0 fences=0 ");
 	guest_foreign_signal(&foreign);
 	CHECK_EQ(guest_wait(fd, 1, 1, 20 * GUEST_SECOND), 0);
-	has(queue_line(fd, 0), " value=5 ");
-	has(queue_line(fd, 1), " value=1 completed=1 waiting=0 running=0 ");
+	shown_has(queue_line(fd, 0), " value=5 ");
+	shown_has(queue_line(fd, 1), " value=1 completed=1 waiting=0 running=0 ");
 
 	/* What failed, why, and at which entry of its list. */
 	guest_work_start(&work, 0);
@@ -253,8 +195,8 @@ void debugfs_says_what_a_queue_waits_for(void)
 	work.args.patch_count = 1;
 	work.patches[0] = (struct drm_patchbay_patch){.format = PB_PATCH_FORMAT_ADDRESS64, .patch_offset = 8192};
 	guest_do(fd, &work);
-	has(queue_line(fd, 0), " lost value=6 completed=6 ");
-	has(queue_line(fd, 0), " failed=6 error=PATCH_RANGE entry=0 ");
+	shown_has(queue_line(fd, 0), " lost value=6 completed=6 ");
+	shown_has(queue_line(fd, 0), " failed=6 error=PATCH_RANGE entry=0 ");
 }
 
 void debugfs_counts_memory_and_queues(void)
@@ -266,16 +208,16 @@ void debugfs_counts_memory_and_queues(void)
 	unsigned long long bytes, used;
 	const char *text;
 
-	CHECK_EQ(sscanf(strstr(debugfs("patchbay_card"), "\nchannel: "), "\nchannel: queues=%u contexts=", &before), 1);
+	CHECK_EQ(sscanf(strstr(shown_debugfs("patchbay_card"), "\nchannel: "), "\nchannel: queues=%u contexts=", &before), 1);
 	work_on(fd, 0, &object, 1);
 	work_on(fd, 1, &object, 1);
 	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_INFO, &info), 0);
-	text = debugfs("patchbay_memory");
+	text = shown_debugfs("patchbay_memory");
 	CHECK_EQ(sscanf(text, "window: bytes=%llu used=%llu", &bytes, &used), 2);
 	CHECK_EQ(bytes, info.patchable_bytes);
 	CHECK(used >= (1 << 20) && used <= info.vram_used);
-	text = debugfs("patchbay_card");
-	has(text, "card: state=up ");
+	text = shown_debugfs("patchbay_card");
+	shown_has(text, "card: state=up ");
 	CHECK_EQ(sscanf(strstr(text, "\nchannel: "), "\nchannel: queues=%u contexts=%u", &queues, &contexts), 2);
 	/* One queue and one context more for each node that the file has used. */
 	CHECK_EQ(queues, before + 2);
@@ -284,7 +226,7 @@ void debugfs_counts_memory_and_queues(void)
 		char wanted[32];
 
 		snprintf(wanted, sizeof(wanted), "\nnode%u: state=", node);
-		has(text, wanted);
+		shown_has(text, wanted);
 	}
 }
 
@@ -302,7 +244,7 @@ struct record {
 static struct record record_of(const char *event, uint64_t file, uint64_t value)
 {
 	char wanted[96], text[64];
-	const char *trace = read_whole(TRACING "trace"), *found, *at;
+	const char *trace = shown_file(TRACING "trace"), *found, *at;
 	struct record record;
 
 	snprintf(wanted, sizeof(wanted), ": patchbay_%s: file=%llu node=0 queue=0x", event, (unsigned long long)file);
@@ -343,7 +285,7 @@ void tracepoints_follow_a_submission(void)
 	static struct guest_work work;
 	int fd = guest_open();
 	struct guest_object object = guest_object(fd, 4096, PATCHBAY_GEM_PATCHABLE);
-	uint64_t file = key(fd, "drm-client-id", "");
+	uint64_t file = shown_key(fd, "drm-client-id", "");
 
 	write_whole(TRACING "trace", "");
 	write_whole(TRACING "events/patchbay/enable", "1");
@@ -363,7 +305,7 @@ void tracepoints_follow_a_submission(void)
 	follow(file, 5, -EIO);
 	/* Nothing more was recorded than five submissions of three records. */
 	{
-		const char *trace = read_whole(TRACING "trace");
+		const char *trace = shown_file(TRACING "trace");
 		uint32_t count = 0;
 
 		for (const char *at = trace; (at = strstr(at, ": patchbay_")) != NULL; at++)

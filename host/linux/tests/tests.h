@@ -32,12 +32,21 @@
 	X(what_does_not_fit_is_refused)                                                                      \
 	X(lists_that_wait_leave_room_for_others)                                                             \
 	X(a_client_that_waits_for_vram_stops_no_other)                                                       \
+	X(waiting_for_others_keeps_a_part_of_vram)                                                           \
+	X(each_file_keeps_its_own_part_of_vram)                                                              \
+	X(fences_of_others_keep_no_object_in_vram)                                                           \
 	X(the_longest_lists_are_carried_out)                                                                 \
 	X(four_processes_share_the_card)                                                                     \
 	X(unneeded_contents_are_thrown_away)                                                                 \
 	X(unneeded_contents_are_not_moved)                                                                   \
 	X(unneeded_objects_make_room_in_memory)                                                              \
 	X(objects_are_swapped_when_memory_is_short)                                                          \
+	X(objects_of_other_drivers_are_used)                                                         \
+	X(objects_of_other_drivers_order_their_users)                                                \
+	X(fences_of_another_driver_come_with_its_object)                                             \
+	X(objects_of_other_drivers_make_room)                                                        \
+	X(objects_are_lent_to_other_drivers)                                                         \
+	X(mappings_of_files_follow_their_objects)                                                    \
 	X(fdinfo_says_who_works)                                                                             \
 	X(fdinfo_says_where_objects_lie)                                                                     \
 	X(debugfs_says_what_a_queue_waits_for)                                                               \
@@ -66,6 +75,7 @@
 	X(flips_show_the_picture)                                                                            \
 	X(damage_is_all_that_is_taken)                                                                       \
 	X(the_picture_returns_after_a_sleep)                                                                 \
+	X(pictures_of_another_driver_are_shown)                                                              \
 	X(the_firmware_dies_and_returns)                                                                     \
 	X(a_card_that_is_gone_ends_all_fences)                                                               \
 	X(host_memory_survives_the_firmware)                                                                 \
@@ -78,6 +88,7 @@
 	X(host_memory_takes_what_vram_cannot)                                                                \
 	X(addresses_of_host_memory_are_used_again)                                                           \
 	X(host_memory_is_patched)                                                                            \
+	X(unneeded_contents_leave_host_memory)                                                               \
 	X(the_engine_moves_objects)                                                                          \
 	X(moves_are_waited_for)                                                                              \
 	X(new_objects_in_host_memory_are_zero)                                                               \

@@ -6,6 +6,7 @@
  */
 #include <drm/drm_fourcc.h>
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "guest.h"
@@ -297,6 +298,23 @@ static void a_lease_shows_and_ends(void)
 	CHECK_EQ(show(&lessee, &picture, small), ENOENT);
 }
 
+/* The card shows pictures in vkms's memory, and vkms those in the card's, as their own. */
+static void pictures_of_another_driver_are_shown(void)
+{
+	struct picture own = shown_picture(1), other;
+	const uint32_t crc = crc_shown(&display);
+	int fd = guest_open_primary(strcmp(driver, "vkms") == 0 ? "patchbay" : "vkms");
+
+	CHECK(fd >= 0);
+	other = make_picture_of(&display, fd, 640, 480, 2);
+	CHECK_EQ(show(&display, &other, small), 0);
+	CHECK(crc_shown(&display) != crc);
+	memcpy(other.words, own.words, 480 * own.pitch);
+	CHECK_EQ(show(&display, NULL, NULL), 0);
+	CHECK_EQ(show(&display, &other, small), 0);
+	CHECK_EQ(crc_shown(&display), crc);
+}
+
 #define ROW(name) {#name, name}
 
 int main(int argc, char **argv)
@@ -317,6 +335,7 @@ int main(int argc, char **argv)
 		ROW(bad_modes_are_refused),
 		ROW(the_display_goes_off_and_on),
 		ROW(a_lease_shows_and_ends),
+		ROW(pictures_of_another_driver_are_shown),
 	};
 
 	if (argc < 2)

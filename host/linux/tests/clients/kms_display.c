@@ -50,26 +50,36 @@ const struct drm_mode_modeinfo *mode_of(const struct display *display, uint32_t 
 	return NULL;
 }
 
-struct picture make_picture(const struct display *display, uint32_t width, uint32_t height, uint32_t seed)
+struct picture make_picture_of(const struct display *display, int driver, uint32_t width, uint32_t height, uint32_t seed)
 {
 	struct drm_mode_create_dumb create = {.width = width, .height = height, .bpp = 32};
 	struct drm_mode_map_dumb map = {0};
+	struct drm_prime_handle prime = {.flags = DRM_CLOEXEC | DRM_RDWR};
 	struct drm_mode_fb_cmd2 add = {.width = width, .height = height, .pixel_format = DRM_FORMAT_XRGB8888};
 	struct picture picture;
 
-	CHECK_EQ(guest_ioctl(display->fd, DRM_IOCTL_MODE_CREATE_DUMB, &create), 0);
-	add.handles[0] = create.handle;
+	CHECK_EQ(guest_ioctl(driver, DRM_IOCTL_MODE_CREATE_DUMB, &create), 0);
+	map.handle = prime.handle = create.handle;
+	CHECK_EQ(guest_ioctl(driver, DRM_IOCTL_MODE_MAP_DUMB, &map), 0);
+	if (driver != display->fd) {
+		CHECK_EQ(guest_ioctl(driver, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime), 0);
+		CHECK_EQ(guest_ioctl(display->fd, DRM_IOCTL_PRIME_FD_TO_HANDLE, &prime), 0);
+	}
+	add.handles[0] = prime.handle;
 	add.pitches[0] = create.pitch;
 	CHECK_EQ(guest_ioctl(display->fd, DRM_IOCTL_MODE_ADDFB2, &add), 0);
-	map.handle = create.handle;
-	CHECK_EQ(guest_ioctl(display->fd, DRM_IOCTL_MODE_MAP_DUMB, &map), 0);
-	picture = (struct picture){add.fb_id, create.handle, width, height, create.pitch, NULL};
-	picture.words = mmap(NULL, create.size, PROT_READ | PROT_WRITE, MAP_SHARED, display->fd, (off_t)map.offset);
+	picture = (struct picture){add.fb_id, prime.handle, width, height, create.pitch, NULL};
+	picture.words = mmap(NULL, create.size, PROT_READ | PROT_WRITE, MAP_SHARED, driver, (off_t)map.offset);
 	CHECK(picture.words != MAP_FAILED);
 	for (uint32_t y = 0; y < height; y++)
 		for (uint32_t x = 0; x < width; x++)
 			picture.words[y * create.pitch / 4 + x] = (x * 3 + y * 5 * seed) << 8 ^ (x * y + seed);
 	return picture;
+}
+
+struct picture make_picture(const struct display *display, uint32_t width, uint32_t height, uint32_t seed)
+{
+	return make_picture_of(display, display->fd, width, height, seed);
 }
 
 int show(const struct display *display, const struct picture *picture, const struct drm_mode_modeinfo *mode)

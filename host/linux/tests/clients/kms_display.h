@@ -24,6 +24,8 @@ struct display open_display(const char *driver);
 const struct drm_mode_modeinfo *mode_of(const struct display *display, uint32_t width, uint32_t height);
 /* A framebuffer; pictures of one size and seed are equal. */
 struct picture make_picture(const struct display *display, uint32_t width, uint32_t height, uint32_t seed);
+/* One in memory of a driver that may be another one than the display's: its primary node. */
+struct picture make_picture_of(const struct display *display, int driver, uint32_t width, uint32_t height, uint32_t seed);
 /* 0, or the errno. @picture: NULL turns the display off */
 int show(const struct display *display, const struct picture *picture, const struct drm_mode_modeinfo *mode);
 int flip(const struct display *display, const struct picture *picture, uint32_t flags);

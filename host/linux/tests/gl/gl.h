@@ -86,6 +86,8 @@ void a_wrong_stream_costs_its_file_alone(void);
 void a_resource_that_cannot_be_costs_its_file_alone(void);
 void a_renderer_may_rest(void);
 void a_hang_costs_its_file_alone(void);
+void fdinfo_says_who_draws(void);
+void debugfs_says_what_a_client_does(void);
 void files_see_what_others_draw(void);
 void files_change_parts_of_a_picture(void);
 void what_a_file_drew_outlives_it(void);

@@ -16,6 +16,8 @@ static const struct guest_test tests[] = {
 	ROW(a_resource_that_cannot_be_costs_its_file_alone),
 	ROW(a_renderer_may_rest),
 	ROW(a_hang_costs_its_file_alone),
+	ROW(fdinfo_says_who_draws),
+	ROW(debugfs_says_what_a_client_does),
 	ROW(files_see_what_others_draw),
 	ROW(files_change_parts_of_a_picture),
 	ROW(what_a_file_drew_outlives_it),
