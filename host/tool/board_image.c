@@ -9,6 +9,8 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "qemu/machines.h"
+
 /* From the folder of the installed program, as CMake knows them. */
 #ifndef PB_TO_IMAGES
 #define PB_TO_IMAGES  "../share/patchbay/images"
@@ -86,6 +88,12 @@ static bool find_image(const char *prefix, const char *board, char *path, size_t
 
 bool pb_board_loader(const char *board, char *path, size_t bytes)
 {
+	const struct pb_machine *machine = pb_machine_find(board);
+
+	if (machine != NULL && machine->flash_address == 0) {
+		fprintf(stderr, "patchbay: board %s has no loader\n", board);
+		return false;
+	}
 	if (find_image("patchbay-loader-", board, path, bytes))
 		return true;
 	fprintf(stderr,

@@ -130,3 +130,14 @@ const struct argp_child pb_running_card_arguments[] = {
 	{&running, 0, "Which card:", 1},
 	{0},
 };
+
+error_t pb_file_argument(int key, char *text, const struct argp_state *state, const char **file)
+{
+	if (key == ARGP_KEY_ARG && *file != NULL)
+		argp_error(state, "give one FILE");
+	if (key == ARGP_KEY_END && *file == NULL)
+		argp_error(state, "FILE is missing");
+	if (key == ARGP_KEY_ARG)
+		*file = text;
+	return key == ARGP_KEY_ARG || key == ARGP_KEY_END ? 0 : ARGP_ERR_UNKNOWN;
+}

@@ -27,4 +27,7 @@ extern const struct argp_child pb_card_arguments[];
 /** As pb_card_arguments, for a card that exists: --card, --link and --memory, of which one may be given, once. */
 extern const struct argp_child pb_running_card_arguments[];
 
+/** For the parser of a command with one argument, FILE: handles that argument and the end. @param file out */
+error_t pb_file_argument(int key, char *text, const struct argp_state *state, const char **file);
+
 #endif

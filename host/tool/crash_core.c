@@ -28,6 +28,9 @@
 /* The largest note: RV64. */
 #define NOTE_BYTES_MAX (REGISTERS_AT_64 + 8u * RISCV_REGISTERS + BEHIND_64)
 
+/* Parts of a core: the note, and the stack. */
+#define PROGRAMS 2u
+
 /* What differs among CPUs. */
 struct layout {
 	uint16_t machine; /* e_machine */
@@ -106,34 +109,38 @@ static void fill_ident(unsigned char *ident, bool wide)
 	ident[EI_VERSION] = EV_CURRENT;
 }
 
-static bool write_headers_32(FILE *file, const struct layout *layout, const struct pb_crash_record *record,
-			     const struct parts *parts)
+/* Writes the headers of a 32-bit file: those of a 64-bit one, whose fields have other sizes and places. */
+static bool write_narrow(FILE *file, const Elf64_Ehdr *wide, const Elf64_Phdr programs[PROGRAMS])
 {
-	Elf32_Ehdr header = {.e_type = ET_CORE,
-			     .e_machine = layout->machine,
-			     .e_version = EV_CURRENT,
+	Elf32_Ehdr header = {.e_type = wide->e_type,
+			     .e_machine = wide->e_machine,
+			     .e_version = wide->e_version,
 			     .e_phoff = sizeof(header),
-			     .e_flags = layout->flags,
+			     .e_flags = wide->e_flags,
 			     .e_ehsize = sizeof(header),
 			     .e_phentsize = sizeof(Elf32_Phdr),
-			     .e_phnum = 2};
-	const Elf32_Phdr programs[2] = {
-		{.p_type = PT_NOTE, .p_offset = parts->note_at, .p_filesz = parts->note_bytes, .p_align = 4},
-		{.p_type = PT_LOAD,
-		 .p_offset = parts->stack_at,
-		 .p_vaddr = record->stack_address - parts->below,
-		 .p_filesz = parts->stack_bytes,
-		 .p_memsz = parts->stack_bytes,
-		 .p_flags = PF_R | PF_W,
-		 .p_align = 4}};
+			     .e_phnum = wide->e_phnum};
 
 	fill_ident(header.e_ident, false);
-	return fwrite(&header, sizeof(header), 1, file) == 1 &&
-	       fwrite(programs, sizeof(programs), 1, file) == 1;
+	if (fwrite(&header, sizeof(header), 1, file) != 1)
+		return false;
+	for (uint32_t i = 0; i < PROGRAMS; i++) {
+		const Elf32_Phdr program = {.p_type = programs[i].p_type,
+					    .p_offset = (Elf32_Off)programs[i].p_offset,
+					    .p_vaddr = (Elf32_Addr)programs[i].p_vaddr,
+					    .p_filesz = (Elf32_Word)programs[i].p_filesz,
+					    .p_memsz = (Elf32_Word)programs[i].p_memsz,
+					    .p_flags = programs[i].p_flags,
+					    .p_align = (Elf32_Word)programs[i].p_align};
+
+		if (fwrite(&program, sizeof(program), 1, file) != 1)
+			return false;
+	}
+	return true;
 }
 
-static bool write_headers_64(FILE *file, const struct layout *layout, const struct pb_crash_record *record,
-			     const struct parts *parts)
+static bool write_headers(FILE *file, const struct layout *layout, const struct pb_crash_record *record,
+			  const struct parts *parts)
 {
 	Elf64_Ehdr header = {.e_type = ET_CORE,
 			     .e_machine = layout->machine,
@@ -142,8 +149,8 @@ static bool write_headers_64(FILE *file, const struct layout *layout, const stru
 			     .e_flags = layout->flags,
 			     .e_ehsize = sizeof(header),
 			     .e_phentsize = sizeof(Elf64_Phdr),
-			     .e_phnum = 2};
-	const Elf64_Phdr programs[2] = {
+			     .e_phnum = PROGRAMS};
+	const Elf64_Phdr programs[PROGRAMS] = {
 		{.p_type = PT_NOTE, .p_offset = parts->note_at, .p_filesz = parts->note_bytes, .p_align = 4},
 		{.p_type = PT_LOAD,
 		 .p_offset = parts->stack_at,
@@ -153,6 +160,8 @@ static bool write_headers_64(FILE *file, const struct layout *layout, const stru
 		 .p_flags = PF_R | PF_W,
 		 .p_align = 4}};
 
+	if (!layout->wide)
+		return write_narrow(file, &header, programs);
 	fill_ident(header.e_ident, true);
 	return fwrite(&header, sizeof(header), 1, file) == 1 &&
 	       fwrite(programs, sizeof(programs), 1, file) == 1;
@@ -170,12 +179,11 @@ bool pb_crash_write_core(FILE *file, const struct pb_crash_record *record)
 	const uint32_t saved = record->stack_words * (uint32_t)sizeof(uint32_t);
 
 	parts.stack_bytes = parts.below + saved;
-	parts.note_at = layout.wide ? sizeof(Elf64_Ehdr) + 2u * sizeof(Elf64_Phdr)
-				    : sizeof(Elf32_Ehdr) + 2u * sizeof(Elf32_Phdr);
+	parts.note_at = layout.wide ? sizeof(Elf64_Ehdr) + PROGRAMS * sizeof(Elf64_Phdr)
+				    : sizeof(Elf32_Ehdr) + PROGRAMS * sizeof(Elf32_Phdr);
 	parts.note_bytes = (uint32_t)sizeof(header) + (uint32_t)sizeof(name) + bytes;
 	parts.stack_at = parts.note_at + parts.note_bytes;
-	return (layout.wide ? write_headers_64(file, &layout, record, &parts)
-			    : write_headers_32(file, &layout, record, &parts)) &&
+	return write_headers(file, &layout, record, &parts) &&
 	       fwrite(&header, sizeof(header), 1, file) == 1 && fwrite(name, sizeof(name), 1, file) == 1 &&
 	       fwrite(note, bytes, 1, file) == 1 && fwrite(zeros, 1, parts.below, file) == parts.below &&
 	       fwrite(record->stack, 1, saved, file) == saved && fflush(file) == 0;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/tool/demo_state.h"
+#include "host/tool/trace_cause.h"
 #include "host/tool/trace_export.h"
 #include "host/tool/trace_record.h"
 #include "patchbay/trace.h"
@@ -67,12 +68,15 @@ static bool fail(const char *path, const char *why)
 	return false;
 }
 
-static bool write_page(FILE *file, const struct pb_trace_data *data)
+static bool write_page(FILE *file, struct pb_trace_data *data)
 {
 	struct pb_timeline timeline;
-	const bool written =
-		pb_timeline_build(data, &timeline) && pb_trace_export_page(file, data, &timeline);
+	bool written = pb_timeline_build(data, &timeline);
 
+	if (written) {
+		pb_trace_order_calls(data, &timeline);
+		written = pb_trace_export_page(file, data, &timeline);
+	}
 	pb_timeline_free(&timeline);
 	return written;
 }

@@ -23,22 +23,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &arguments->card;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (arguments->file != NULL)
-			argp_error(state, "give one FILE");
-		arguments->file = text;
-		return 0;
-	case ARGP_KEY_END:
-		if (arguments->file == NULL)
-			argp_error(state, "FILE is missing");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (key != ARGP_KEY_INIT)
+		return pb_file_argument(key, text, state, &arguments->file);
+	state->child_inputs[0] = &arguments->card;
+	return 0;
 }
 
 static int complain(const char *program, const char *path)
@@ -48,8 +36,9 @@ static int complain(const char *program, const char *path)
 }
 
 /** Saves the card. Firmware that does not answer leaves the answers out. @return exit code */
-static int save(const char *program, const char *path, struct pb_link *link)
+static int save(const char *program, struct pb_link *link, void *context)
 {
+	const char *path = ((const struct arguments *)context)->file;
 	FILE *file = fopen(path, "wb");
 	struct pb_dump_figures figures;
 	struct pb_channel channel;
@@ -91,15 +80,8 @@ int pb_dump_command(int argc, char **argv)
 		.children = pb_card_arguments,
 	};
 	struct arguments arguments = {.file = NULL};
-	struct pb_open_card card;
-	int code;
 
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	code = pb_open_card(&arguments.card, PB_OPEN_ASK, &card);
-	if (code != 0)
-		return code;
-	code = save(argv[0], arguments.file, card.link);
-	pb_close_card(&card);
-	return code;
+	return pb_ask_card(&arguments.card, save, argv[0], &arguments);
 }

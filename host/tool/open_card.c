@@ -265,3 +265,17 @@ enum pb_error pb_card_read_running(struct pb_link *link, struct pb_card_info *in
 	}
 	return error;
 }
+
+int pb_ask_card(const struct pb_open_options *options,
+		int (*run)(const char *program, struct pb_link *link, void *context), const char *program,
+		void *context)
+{
+	struct pb_open_card card;
+	int code = pb_open_card(options, PB_OPEN_ASK, &card);
+
+	if (code != 0)
+		return code;
+	code = run(program, card.link, context);
+	pb_close_card(&card);
+	return code;
+}

@@ -59,6 +59,14 @@ bool pb_names_card(const struct pb_open_options *options);
 int pb_open_card(const struct pb_open_options *options, enum pb_open_needs needs, struct pb_open_card *card);
 /** Closes the link, and stops the card that pb_open_card() started. */
 void pb_close_card(struct pb_open_card *card);
+/**
+ * Opens a card that answers commands (PB_OPEN_ASK), runs a function on it, and closes it.
+ * @param run returns the command's exit code @param program,context for `run`
+ * @return exit code: that of `run`, or of pb_open_card() if there is no card
+ */
+int pb_ask_card(const struct pb_open_options *options,
+		int (*run)(const char *program, struct pb_link *link, void *context), const char *program,
+		void *context);
 /** Reads the boot block. On a link with operations, waits for the end of a boot in progress, for up to a second. @return as pb_card_read() */
 enum pb_error pb_card_read_running(struct pb_link *link, struct pb_card_info *info);
 

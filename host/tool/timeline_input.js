@@ -110,10 +110,7 @@ for (const [name, colour] of [...KINDS, ...MARKS]) {
 }
 byId("about").textContent = `${data.packets.length.toLocaleString("en")} packets, ${data.marks.length.toLocaleString("en")} events, ${time(data.duration)}` + (data.lost ? `, ${data.lost} records lost` : "");
 showStats();
-// #FROM-TO in the address selects a part of the trace.
-const part = /^#(\d+)-(\d+)$/.exec(location.hash);
-if (part) show(Number(part[1]), Number(part[2]));
-draw();
+openLink(location.hash);
 
 // ---- self-test: writes its result to the page ----
 
@@ -141,8 +138,8 @@ function selfTest() {
 	step("found");
 	report.found.fence = hex(chosen[FENCE]);
 	report.found.at = first(chosen);
-	const lane = lanes.find(l => l.whole && l.packets.includes(chosen)), row = lane.row[lane.packets.indexOf(chosen)];
-	fire("mousemove", toX((first(chosen) + chosen[END]) / 2), lane.y + row * ROW + 5);
+	const [lane, place] = placeOf.get(chosen), pointed = (first(chosen) + chosen[END]) / 2;
+	fire("mousemove", toX(pointed), lane.y + (lane.rows - 1 - Math.min(rowAt(lane, place, pointed), lane.rows - 1)) * ROW + 5);
 	report.tip = byId("tip").style.display === "block" ? byId("tip").textContent : "";
 	showAll();
 	draw();
@@ -160,6 +157,46 @@ function selfTest() {
 	byId("legend").querySelector("button").click();
 	fire("wheel", 20, 200, { deltaY: 1e6 });
 	step("scrolled");
+	report.depth = Object.fromEntries(Array.from({ length: 20 }, (_, i) => Math.floor((i + 1) * data.duration / 21) + .5).map(t => [t, lanes.filter(l => l.whole).reduce((sum, l) => sum + depthAt(l, t), 0)]));
+	// In each lane the packets of a moment stand one above the other, without a gap.
+	report.stacked = lanes.every(l => l.packets.every((p, i) => { if (i % 97) return true; const t = l.from[i] + .25; return depthAt(l, t) <= 1 || l.packets.filter((_, k) => l.from[k] <= t && l.to[k] > t).map(q => rowAt(l, l.packets.indexOf(q), t)).sort((a, b) => a - b).every((row, k) => row === k); }));
+	report.frames = data.frames.length;
+	report.wakes = data.wakes.length;
+	// The part around a signal of a paging buffer has its arrow.
+	const wake = data.wakes.find(w => data.packets[w[SIGNAL]][KIND] === 2), signal = wake && data.packets[wake[SIGNAL]];
+	scroll = 0;
+	if (wake) show(signal[END] - 2000, wake[WOKEN] + 2000);
+	draw();
+	report.arrows = arrows;
+	report.signal = wake ? signalOf(data.packets[wake[WAITER]]) : "";
+	// Whatever is shown, no two ticks have one label.
+	report.ticks = { repeated: 0, least: Infinity };
+	for (let range = 10; range < 1.2 * data.duration; range *= 1.7) {
+		for (const at of [0, .37, .93]) {
+			show(at * data.duration, at * data.duration + range);
+			const labels = ticks().map(([t, step]) => tickLabel(t, step));
+			report.ticks.repeated += labels.length - new Set(labels).size;
+			report.ticks.least = Math.min(report.ticks.least, labels.length);
+		}
+	}
+	// A link keeps the view.
+	select(null);
+	choose(null);
+	showAll();
+	const before = viewLink();
+	byId("dark").click();
+	byId("idle").click();
+	byId("legend").querySelectorAll("button")[4].click();
+	choose(data.packets[7]);
+	select(1000, 2500.5);
+	show(1234.5, 2345.25);
+	draw();
+	report.link = { first: viewLink(), back: "", again: "" };
+	openLink(before);
+	report.link.back = viewLink() === before && !hidden.size && !chosen && !selection && !compact && colours === LIGHT;
+	openLink(report.link.first);
+	report.link.again = viewLink();
+	report.link.dark = colours === DARK && getComputedStyle(document.body).backgroundColor;
 	const result = document.createElement("pre"), lines = [];
 	const put = (name, value) => {
 		if (typeof value === "object" && value !== null) Object.entries(value).forEach(([key, part]) => put(name ? `${name}.${key}` : key, part));

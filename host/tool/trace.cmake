@@ -1,6 +1,7 @@
 # Traces: files, timelines, and their export.
 set(page ${CMAKE_CURRENT_LIST_DIR}/timeline.html)
-set(scripts ${CMAKE_CURRENT_LIST_DIR}/timeline.js ${CMAKE_CURRENT_LIST_DIR}/timeline_input.js)
+set(scripts ${CMAKE_CURRENT_LIST_DIR}/timeline.js ${CMAKE_CURRENT_LIST_DIR}/timeline_view.js
+  ${CMAKE_CURRENT_LIST_DIR}/timeline_input.js)
 string(REPLACE ";" ":" script_list "${scripts}")
 add_custom_command(
   OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/timeline_page.c
@@ -11,6 +12,7 @@ pb_library(pb_ddi_calls SOURCES ${CMAKE_CURRENT_LIST_DIR}/ddi_calls.c LINKS pb_h
 pb_library(pb_trace
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/trace_anchor.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_cause.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_clock.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_ctf.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_ctf_metadata.c
@@ -34,5 +36,6 @@ pb_library(pb_trace
     ${CMAKE_CURRENT_LIST_DIR}/trace_record.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_schema.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_timeline.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_wakes.c
     ${CMAKE_CURRENT_BINARY_DIR}/timeline_page.c
   LINKS pb_ddi_calls pb_card_failure pb_host)

@@ -15,6 +15,7 @@
 #include "host/tool/open_card.h"
 #include "host/tool/seconds.h"
 #include "host/tool/trace_anchor.h"
+#include "host/tool/trace_cause.h"
 #include "host/tool/trace_ctf.h"
 #include "host/tool/trace_export.h"
 #include "host/tool/trace_guest.h"
@@ -400,10 +401,12 @@ static int export_command(int argc, char **argv)
 	}
 	if (!read_file(argv[0], arguments.file, &data))
 		return 1;
-	if (pb_timeline_build(&data, &timeline) && pb_trace_guest_join(&data, &timeline))
+	if (pb_timeline_build(&data, &timeline) && pb_trace_guest_join(&data, &timeline)) {
+		pb_trace_order_calls(&data, &timeline);
 		code = export_all(&arguments, argv[0], &data, &timeline);
-	else
+	} else {
 		code = complain(argv[0], arguments.file, "out of memory");
+	}
 	pb_timeline_free(&timeline);
 	pb_trace_data_free(&data);
 	return code;

@@ -17,6 +17,7 @@ static const char former_magic[8] = "PBTRACE1";
 /** Words of an anchor, and of one in an older file. */
 #define ANCHOR_WORDS        6u
 #define FORMER_ANCHOR_WORDS 3u
+#define NODES_MAX           256u
 
 /* ---- writing ---- */
 
@@ -42,6 +43,11 @@ bool pb_trace_file_begin(FILE *file, const char *schema, uint32_t hertz)
 	return fwrite(magic, sizeof(magic), 1, file) == 1 &&
 	       write_piece(file, PB_TRACE_PIECE_SCHEMA, schema, (uint32_t)strlen(schema)) &&
 	       write_words(file, PB_TRACE_PIECE_RATE, &hertz, 1);
+}
+
+bool pb_trace_file_nodes(FILE *file, uint32_t nodes)
+{
+	return write_words(file, PB_TRACE_PIECE_NODES, &nodes, 1);
 }
 
 bool pb_trace_file_records(FILE *file, const struct pb_trace_record *records, uint32_t count)
@@ -270,6 +276,8 @@ static const char *read_piece(struct reading *reading, uint32_t kind, uint8_t *b
 	if (kind == PB_TRACE_PIECE_RECORDS)
 		return length % sizeof(struct pb_trace_record) != 0 ? "a piece of records is cut off"
 								    : read_records(reading, words, count);
+	if (kind == PB_TRACE_PIECE_NODES && count == 1u)
+		data->nodes = words[0] < NODES_MAX ? words[0] : NODES_MAX;
 	if (kind == PB_TRACE_PIECE_LOST && count == 1u) {
 		data->lost += words[0];
 		data->losing = true;

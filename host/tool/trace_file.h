@@ -30,6 +30,7 @@ enum pb_trace_piece {
 	PB_TRACE_PIECE_ANCHOR = 4,
 	PB_TRACE_PIECE_RATE = 6,  /**< one word: rate of the records' clock in hertz; before any record */
 	PB_TRACE_PIECE_CALLS = 7, /**< DDI calls of a WDDM kernel, behind the records */
+	PB_TRACE_PIECE_NODES = 8, /**< one word: number of the card's nodes */
 	PB_TRACE_PIECE_GUEST =
 		16, /**< events of a guest, behind the records; words as pb_trace_file_guest() has them */
 };
@@ -50,6 +51,8 @@ struct pb_trace_anchor {
  * @return false: writing failed
  */
 bool pb_trace_file_begin(FILE *file, const char *schema, uint32_t hertz);
+/** Writes the number of the card's nodes. @return false: writing failed */
+bool pb_trace_file_nodes(FILE *file, uint32_t nodes);
 /** Writes records. @return false: writing failed */
 bool pb_trace_file_records(FILE *file, const struct pb_trace_record *records, uint32_t count);
 /** Writes a number of lost records. @return false: writing failed */
@@ -102,6 +105,7 @@ struct pb_trace_data {
 	struct pb_trace_guest *guest; /**< events of guests, by time */
 	size_t guest_count;           /**< number of events of guests */
 	uint64_t lost;                /**< records lost */
+	uint32_t nodes;               /**< of the card, 256 at most; 0: the file does not have it */
 	uint32_t hertz;               /**< rate of the records' clock; 0: it is the card's clock */
 	bool losing;                  /**< while a file is read: records were lost behind the last moment */
 };

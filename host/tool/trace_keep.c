@@ -4,27 +4,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "patchbay/card.h"
+
 /** Records read at a time. */
 #define SOME 512u
 
+bool pb_trace_keep_head(FILE *file, const struct pb_trace *trace, const struct pb_link *link)
+{
+	char *schema = malloc(PB_TRACE_SCHEMA_BYTES_MAX + 1u);
+	struct pb_card_info info = {0};
+	bool written = false;
+
+	if (schema != NULL) {
+		/* What a boot that failed early has published is enough, or there are 0 nodes. */
+		(void)pb_card_read(link, &info);
+		pb_trace_schema(trace, schema);
+		written = pb_trace_file_begin(file, schema, trace->hertz) &&
+			  pb_trace_file_nodes(file, info.capabilities[PB_CAPABILITY_NODES]);
+	}
+	free(schema);
+	return written;
+}
+
 bool pb_trace_keep_begin(struct pb_trace_keeper *keeper, struct pb_link *link)
 {
-	char *schema;
-	bool written;
-
 	memset(keeper, 0, sizeof(*keeper));
 	keeper->link = link;
 	if (pb_trace_open(&keeper->trace, link) != PB_ERROR_OK)
 		return true;
-	schema = malloc(PB_TRACE_SCHEMA_BYTES_MAX + 1u);
 	keeper->file = tmpfile();
-	if (schema != NULL)
-		pb_trace_schema(&keeper->trace, schema);
-	written = schema != NULL && keeper->file != NULL &&
-		  pb_trace_file_begin(keeper->file, schema, keeper->trace.hertz) &&
-		  pb_trace_anchor_end(&keeper->anchoring, keeper->file, &keeper->trace, link);
-	free(schema);
-	return written;
+	return keeper->file != NULL && pb_trace_keep_head(keeper->file, &keeper->trace, link) &&
+	       pb_trace_anchor_end(&keeper->anchoring, keeper->file, &keeper->trace, link);
 }
 
 bool pb_trace_keep(struct pb_trace_keeper *keeper)

@@ -23,6 +23,11 @@ struct pb_trace_keeper {
 	uint64_t lost;                       /**< records lost that the file has a piece for */
 };
 
+/**
+ * Writes the start of a trace file of a card: schema, rate of the clock, number of nodes.
+ * @param trace opened on `link` @return false: writing failed
+ */
+bool pb_trace_keep_head(FILE *file, const struct pb_trace *trace, const struct pb_link *link);
 /** Begins with the oldest record that is there. @param keeper out @return false: a file cannot be written */
 bool pb_trace_keep_begin(struct pb_trace_keeper *keeper, struct pb_link *link);
 /** Adds the records since the last call. @return false: a file cannot be written */

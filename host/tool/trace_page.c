@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the page host/tool/timeline.html with the data of a timeline. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/tool/timeline_page.h"
+#include "host/tool/trace_cause.h"
 #include "host/tool/trace_export.h"
+#include "host/tool/trace_wakes.h"
 #include "patchbay/abi/channel.h"
 #include "patchbay/names.h"
 
@@ -106,20 +109,6 @@ static void write_mark(FILE *file, const struct pb_trace_schema *schema, const s
 	fputc(']', file);
 }
 
-/** Returns the lane of the kernel's queue on a node: the one with the most packets; NONE: there is no such lane. */
-static uint32_t lane_on(const struct pb_timeline *timeline, uint32_t node)
-{
-	const struct pb_lanes *lanes = &timeline->lanes;
-	uint32_t found = PB_LANE_NONE;
-
-	for (uint32_t i = 0; i < lanes->count; i++) {
-		if (lanes->lanes[i].node == node &&
-		    (found == PB_LANE_NONE || lanes->lanes[i].packets > lanes->lanes[found].packets))
-			found = i;
-	}
-	return found;
-}
-
 static void write_id(FILE *file, const struct pb_ddi_call *call, enum pb_ddi_names names)
 {
 	if (call->names == (uint32_t)names)
@@ -132,13 +121,68 @@ static void write_id(FILE *file, const struct pb_ddi_call *call, enum pb_ddi_nam
 static void write_call(FILE *file, const struct pb_timeline *timeline, const struct pb_trace_call *at)
 {
 	const struct pb_ddi_call *call = &at->call;
-	const uint32_t lane = call->node != PB_DDI_NONE ? lane_on(timeline, call->node) : PB_LANE_NONE;
+	const uint32_t lane =
+		call->node != PB_DDI_NONE ? pb_trace_lane_on(timeline, call->node) : PB_LANE_NONE;
 
 	fprintf(file, "[%" PRIu64 ",\"%s\"", at->time, pb_ddi_name(call->function));
 	write_number(file, lane, PB_LANE_NONE);
 	write_id(file, call, PB_DDI_NAMES_PACKET);
 	write_id(file, call, PB_DDI_NAMES_PREEMPTION);
 	fprintf(file, ",%u]", call->status);
+}
+
+/** Writes an event of a guest as a call: on the lane of its queue, with its fence; a signal with its error. */
+static void write_guest(FILE *file, const struct pb_timeline *timeline, const struct pb_trace_guest *at)
+{
+	const struct pb_lanes *lanes = &timeline->lanes;
+	uint32_t lane = 0;
+
+	if (at->packet != PB_TRACE_GUEST_ALONE)
+		lane = timeline->packets[at->packet].lane;
+	else
+		while (lane < lanes->count && lanes->lanes[lane].handle != at->event.queue)
+			lane++;
+	fprintf(file, "[%" PRIu64 ",\"guest %s\"", at->time, pb_guest_event_name(at->event.kind));
+	write_number(file, lane, lanes->count);
+	fprintf(file, ",%u,null,%u]", (unsigned)(uint32_t)at->event.value,
+		at->event.kind == PB_GUEST_SIGNAL ? (unsigned)at->event.detail : 0);
+}
+
+/** Writes the signals that let a packet go on: the two packets, the times of WAIT, or null, and of WAKE. */
+static void write_wakes(FILE *file, const struct pb_wakes *wakes)
+{
+	for (size_t i = 0; i < wakes->count; i++) {
+		const struct pb_wake *wake = &wakes->wakes[i];
+
+		fprintf(file, "%s[%zu,%zu", i == 0 ? "" : ",\n", wake->from, wake->to);
+		write_number(file, wake->since, PB_TRACE_NEVER);
+		fprintf(file, ",%" PRIu64 "]", wake->time);
+	}
+}
+
+/** Writes the frames of each queue: a packet that presents ends one. Index of the packet, and of the frame in its queue. */
+static bool write_frames(FILE *file, const struct pb_timeline *timeline)
+{
+	uint32_t *frames = calloc(timeline->lanes.count + 1u, sizeof(*frames));
+	const char *comma = "";
+
+	for (size_t i = 0; frames != NULL && i < timeline->packet_count; i++) {
+		const struct pb_packet *packet = &timeline->packets[i];
+
+		if (packet->kind != PB_PACKET_PRESENT)
+			continue;
+		fprintf(file, "%s[%zu,%u]", comma, i, ++frames[packet->lane]);
+		comma = ",\n";
+	}
+	free(frames);
+	return frames != NULL;
+}
+
+/** Writes the numbers of the card's nodes, also of those that had nothing to run. */
+static void write_nodes(FILE *file, const struct pb_trace_data *data)
+{
+	for (uint32_t n = 0; n < data->nodes; n++)
+		fprintf(file, "%s%u", n == 0 ? "" : ",", n);
 }
 
 static void write_errors(FILE *file)
@@ -155,7 +199,8 @@ static void write_errors(FILE *file)
 	fputs("}}", file);
 }
 
-static void write_data(FILE *file, const struct pb_trace_data *data, const struct pb_timeline *timeline)
+static bool write_data(FILE *file, const struct pb_trace_data *data, const struct pb_timeline *timeline,
+		       const struct pb_wakes *wakes)
 {
 	fprintf(file, "{\"duration\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"lanes\":[\n", timeline->duration,
 		data->lost);
@@ -178,16 +223,31 @@ static void write_data(FILE *file, const struct pb_trace_data *data, const struc
 		fputs(i == 0 ? "" : ",\n", file);
 		write_call(file, timeline, &data->calls[i]);
 	}
+	for (size_t i = 0; i < data->guest_count; i++) {
+		fputs(i == 0 && data->call_count == 0 ? "" : ",\n", file);
+		write_guest(file, timeline, &data->guest[i]);
+	}
+	fputs("],\"wakes\":[\n", file);
+	write_wakes(file, wakes);
+	fputs("],\"frames\":[\n", file);
+	if (!write_frames(file, timeline))
+		return false;
+	fputs("],\"nodes\":[", file);
+	write_nodes(file, data);
 	fputs("],", file);
 	write_errors(file);
+	return true;
 }
 
 bool pb_trace_export_page(FILE *file, const struct pb_trace_data *data, const struct pb_timeline *timeline)
 {
 	const char *const mark = strstr(pb_timeline_page, DATA_MARK);
+	struct pb_wakes wakes;
+	bool good = pb_wakes_find(data, timeline, &wakes);
 
 	fwrite(pb_timeline_page, 1, (size_t)(mark - pb_timeline_page), file);
-	write_data(file, data, timeline);
+	good = good && write_data(file, data, timeline, &wakes);
 	fputs(mark + strlen(DATA_MARK), file);
-	return fflush(file) == 0 && ferror(file) == 0;
+	free(wakes.wakes);
+	return good && fflush(file) == 0 && ferror(file) == 0;
 }

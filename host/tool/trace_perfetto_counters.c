@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The counters of a Perfetto trace: depths of queues and nodes, and how busy engines are. */
+/* The counters of a Perfetto trace: depths of queues and nodes, and how far nodes are occupied. */
 #include <stdlib.h>
 
 #include "host/tool/trace_perfetto_state.h"
 
-/** The busy time of an engine is counted in windows of so many microseconds, or longer ones in a long trace. */
+/** The time in which a node has something to run is counted in windows of so many microseconds, or longer ones in a long trace. */
 #define WINDOW      10000u
 #define WINDOWS_MAX 100000u
 

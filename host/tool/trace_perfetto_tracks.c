@@ -106,7 +106,7 @@ static bool write_node(struct pb_proto *proto, FILE *file, uint32_t node)
 	char name[NAME_BYTES], busy[NAME_BYTES], depth[NAME_BYTES];
 
 	snprintf(name, sizeof(name), "node %" PRIu32, node);
-	snprintf(busy, sizeof(busy), "node %" PRIu32 " engine time", node);
+	snprintf(busy, sizeof(busy), "node %" PRIu32 " occupied", node);
 	snprintf(depth, sizeof(depth), "node %" PRIu32 " submissions", node);
 	return write_track(proto, file,
 			   &(struct track){.uuid = track,

@@ -10,6 +10,7 @@
 
 #include "host/tool/card_failure.h"
 #include "host/tool/trace_anchor.h"
+#include "host/tool/trace_keep.h"
 #include "patchbay/trace.h"
 
 /** Period of reads in microseconds: far shorter than the time of 8,192 records. */
@@ -66,9 +67,9 @@ static bool begin_output(struct run *run)
 {
 	static char text[PB_TRACE_SCHEMA_BYTES_MAX + 1u];
 
-	pb_trace_schema(&run->trace, text);
 	if (!run->recording->text)
-		return pb_trace_file_begin(run->recording->file, text, run->trace.hertz);
+		return pb_trace_keep_head(run->recording->file, &run->trace, run->link);
+	pb_trace_schema(&run->trace, text);
 	/* Events that an invalid schema does not name are printed as numbers. */
 	(void)pb_trace_schema_parse(text, &run->schema);
 	return true;

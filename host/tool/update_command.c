@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "host/tool/board_image.h"
+#include "host/tool/card_arguments.h"
 #include "host/tool/update_card.h"
 #include "host/tool/update_probe.h"
 #include "loader/update.h"
@@ -91,20 +92,14 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case KEY_LATER:
 		arguments->later = true;
 		return 0;
-	case ARGP_KEY_ARG:
-		if (arguments->file != NULL)
-			argp_error(state, "give one FILE");
-		arguments->file = text;
-		return 0;
 	case ARGP_KEY_END:
-		if (arguments->file == NULL)
-			argp_error(state, "FILE is missing");
+		(void)pb_file_argument(key, text, state, &arguments->file);
 		if (!is_one_card(arguments))
 			argp_error(state,
 				   "give --card SOCKET of a running card, --flash FILE, or --link gdb:STUB");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return pb_file_argument(key, text, state, &arguments->file);
 	}
 }
 

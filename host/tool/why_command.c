@@ -100,8 +100,9 @@ static bool print_json(const struct pb_why_queue *queue, const struct pb_queue_s
 }
 
 /* Attaches, queries the queue, prints the answer, detaches. @return exit code */
-static int ask(const char *program, struct pb_link *link, struct arguments *arguments)
+static int ask(const char *program, struct pb_link *link, void *context)
 {
+	struct arguments *arguments = context;
 	struct pb_channel channel;
 	struct pb_queue_state state;
 	char text[PB_WHY_BYTES];
@@ -136,15 +137,8 @@ int pb_why_command(int argc, char **argv)
 		.children = pb_running_card_arguments,
 	};
 	struct arguments arguments = {0};
-	struct pb_open_card card;
-	int code;
 
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	code = pb_open_card(&arguments.card, PB_OPEN_ASK, &card);
-	if (code != 0)
-		return code;
-	code = ask(argv[0], card.link, &arguments);
-	pb_close_card(&card);
-	return code;
+	return pb_ask_card(&arguments.card, ask, argv[0], &arguments);
 }

@@ -274,6 +274,11 @@ def a_flash_belongs_to_one_card_at_a_time():
     must(PATCHBAY, "update", signed(3), "--flash", flash, "--board", BOARD)
     must(SIGN, "--new-flash", flash, "--key", path("key.pem"))
     assert open(flash, "rb").read().count(b"\xff") >= len(before) - 64
+    # A board that has no loader: neither a card nor an update uses a flash.
+    for arguments in (("card", "--flash", flash, "--socket", path("none.sock")), ("update", signed(3), "--flash", flash),
+                      ("update", signed(3), "--link", "gdb:" + path("none"))):
+        status, text = run(PATCHBAY, *arguments, "--board", "mps3_an547")
+        assert status != 0 and "board mps3_an547 has no loader" in text, text
     short, fifo = path("short.flash"), path("fifo.flash")
     with open(short, "wb") as file:
         file.write(open(flash, "rb").read()[:-1])

@@ -42,8 +42,12 @@ rule '^hal/host/' "$none" "$abi|\"hal/[^\"]*\"|<[^>]*>"
 rule '^loader/' '^loader/crypto[.]c$' "\"loader/[^\"]*\"|\"hal/[^/\"]*\"|$abi|$freestanding"
 rule '^loader/crypto[.]c$' "$none" "\"loader/crypto[.]h\"|<bearssl_(ec|hash)[.]h>|$freestanding"
 # The MCU's end of an emulated card is below the boards, beside the drivers.
-rule '^qemu/mcu/' "$none" "$abi|\"(qemu/mcu|hal|loader)/[^\"]*\"|$freestanding"
-rule '^boards/' '/machine[.]c$|^boards/[^/]*/app/' "$abi|\"(boards|hal|firmware|loader|qemu/mcu)/[^\"]*\"|$freestanding"
+# Of both, only what belongs to a loader knows the loader: no firmware image reaches it, nor what loaders have of the flash.
+loads='^boards/(emulated_loader[.]|[^/]*/loader/)|^qemu/mcu/(flash[.]h$|loader_)'
+rule '^qemu/mcu/' "$loads" "$abi|\"(qemu/mcu/(layout|lines|nodes|uart_[a-z0-9]*)[.]h|hal/[^\"]*)\"|$freestanding"
+rule '^boards/' "/machine[.]c$|^boards/[^/]*/app/|$loads" \
+	"$abi|\"((boards|hal|firmware)/[^\"]*|qemu/mcu/(layout|lines|nodes|uart_[a-z0-9]*)[.]h)\"|$freestanding"
+rule "$loads" "$none" "$abi|\"(boards|hal|loader|qemu/mcu)/[^\"]*\"|$freestanding"
 # A host that runs on the MCU knows the card as any other host does, and its board not at all.
 rule '^boards/[^/]*/app/' "$none" "$abi|\"(boards/[^/]*/app/[^/\"]*|hal/(shared|shared_copy|engine/packets|card_admin/admin)[.]h)\"|$freestanding"
 # How to emulate a board is for the host.
@@ -58,7 +62,7 @@ rule '^host/wddm/windows/' "$none" "\"host/wddm/(windows/)?[^/\"]*\"|\"standin[.
 # The DRM driver takes the kernel's headers; its tests are programs of the guest.
 kernel='<(linux|drm|trace|uapi/drm)/[^>]*[.]h>'
 rule '^host/linux/' '^host/linux/(tests|tools)/' "\"(pbd_[a-z0-9_]*|patchbay_drm|patchbay_i915|host/gl/client)[.]h\"|$public|$kernel"
-rule '^host/linux/tests/' "$none" "\"((../)?(guest|shown)|gl|tests|tests/e2e/gl_endless|i915|kms_display|../patchbay_(drm|i915)|hal/engine/packets)[.]h\"|$public|<[^>]*>"
+rule '^host/linux/tests/' "$none" "\"((../)?(guest|shown)|gl|objects|tests|tests/e2e/gl_endless|i915|kms_display|../patchbay_(drm|i915)|hal/engine/packets)[.]h\"|$public|<[^>]*>"
 rule '^host/linux/tools/' "$none" '"../patchbay_i915[.]h"|<[^>]*>'
 # Programs of others, which see what is installed; and a board of theirs.
 rule '^host/examples/[^/]*$' "$none" "$public|\"example[.]h\"|<[^>]*>"

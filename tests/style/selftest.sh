@@ -140,6 +140,10 @@ include_direction|host/link_socket.c|#include "firmware/core.h"|host/link_socket
 include_direction|boards/one/machine.c|#include "qemu/card.h"|boards/one/machine.c:2:|"qemu/card.h"
 include_direction|boards/one/board.c|#include "qemu/machines.h"|boards/one/board.c:2:|"qemu/machines.h"
 include_direction|boards/one/board.c|#include <cmsis.h>|boards/one/board.c:2:|<cmsis.h>
+include_direction|boards/one/board.c|#include "loader/slot.h"|boards/one/board.c:2:|"loader/slot.h"
+include_direction|boards/one/board.c|#include "qemu/mcu/flash.h"|boards/one/board.c:2:|"qemu/mcu/flash.h"
+include_direction|boards/one/loader/loader.c|#include "firmware/core.h"|boards/one/loader/loader.c:2:|"firmware/core.h"
+include_direction|qemu/mcu/uart.c|#include "loader/slot.h"|qemu/mcu/uart.c:2:|"loader/slot.h"
 include_direction|qemu/card.c|#include "boards/one/board.h"|qemu/card.c:2:|"boards/one/board.h"
 include_direction|qemu/mcu/uart.c|#include "qemu/card.h"|qemu/mcu/uart.c:2:|"qemu/card.h"
 include_direction|qemu/mcu/uart.c|#include <stdlib.h>|qemu/mcu/uart.c:2:|<stdlib.h>

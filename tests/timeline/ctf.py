@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """ctf.py SAMPLE PATCHBAY: `patchbay trace export --ctf`, read back by babeltrace2. A small trace with each form of an
-argument, lost records, an anchor and DDI calls gives the lines that were written by hand; the records of 3,000
+argument, lost records, an anchor, DDI calls and events of a guest gives the lines that were written by hand; the records of 3,000
 submissions are those of `trace decode`, and their ends those of --chrome."""
 
 import json
@@ -58,13 +58,15 @@ SCHEMA = b"""1 BOOT LIFE 1 stage:s incarnation:u
 48 NODE NODE 1 state:u event:u
 64 COMMAND CONTROL 1 code:c error:e
 """
+LINK = 50_000_000  # clock of the host's link at the anchor
 ANCHOR = 1_700_000_000_123_456_000  # when the clock was 1,000,250
 SMALL = (
-    b"PBTRACE1"
+    b"PBTRACE2"
     + piece(1, SCHEMA)
+    + piece(6, struct.pack("<I", 0))
     + record(1_000_000, 1, NONE, 4, 7)
     + record(1_000_000, 5, 3, 0x20003, 3 << 16 | 1 << 8 | 2)
-    + piece(4, struct.pack("<QI", ANCHOR, 1_000_250))
+    + piece(4, struct.pack("<QIIQ", ANCHOR, 1_000_250, 0, LINK))
     + record(1_000_300, 20, 3, 0xFFFFFFFF, 4_000_000_000)
     + piece(3, struct.pack("<I", 5))
     + record(1_000_400, 33, 3, 1, 1)
@@ -76,12 +78,25 @@ SMALL = (
     + record(1_000_700, 250, 8, 1, 0xABC)
     + record(3_000_700, 21, 3, 5, 2 << 16)
     + piece(3, struct.pack("<I", 2))
+    + piece(7, struct.pack("<Q5I", LINK + 100, 4, 1, 1, 7, 0))
+    + piece(7, struct.pack("<Q5I", LINK + 100, 99, 0xFFFFFFFF, 0, 0, 0xC01E0001))
 )
+# On a clock that is 8 s ahead of the card's.
+GUEST = """\
+    kms-cube-412  [000] ..... 9.000350: patchbay_submit: file=3 node=2 queue=0xffff0001 value=4294967297 card_us=1000350 detail=-1
+    <idle>-0      [000] ..... 9.000351: patchbay_signal: file=3 node=2 queue=0xffff0001 value=4294967297 card_us=1000351 detail=0
+"""
 EXPECTED = """\
 [2023-11-14 22:13:20.123206000] BOOT: { object = -1, stage = ( "RUNNING" : container = 4 ), incarnation = 7 }
 [2023-11-14 22:13:20.123206000] HANDLE: { object = 3, handle = 0x20003, channel = 2, node = 1, priority = ( "HIGH" : \
 container = 3 ), reserved = 0 }
 [2023-11-14 22:13:20.123506000] FEED: { object = 3, fence = 0xFFFFFFFF, event = 4000000000 }
+[2023-11-14 22:13:20.123556000] SubmitCommand: { node = 1, names = ( "fence" : container = 1 ), id = 0x7, status = 0x0 }
+[2023-11-14 22:13:20.123556000] call: { node = -1, names = ( "nothing" : container = 0 ), id = 0x0, status = 0xC01E0001 }
+[2023-11-14 22:13:20.123556000] guest_submit: { guest = 0, file = 3, node = 2, queue = 0xFFFF0001, value = 4294967297, \
+detail = -1, card_us = 1000350, guest_ns = 9000350000, pid = 412, comm = "kms-cube" }
+[2023-11-14 22:13:20.123557000] guest_signal: { guest = 0, file = 3, node = 2, queue = 0xFFFF0001, value = 4294967297, \
+detail = 0, card_us = 1000351, guest_ns = 9000351000, pid = 0, comm = "_idle_" }
 [2023-11-14 22:13:20.123606000] RESUME: { object = 3 }
 [2023-11-14 22:13:20.123606000] KIND: { object = 3, fence = 0x5, flags = 0xB }
 [2023-11-14 22:13:20.123706000] NODE: { object = 1, state = 2, event = 3 }
@@ -90,13 +105,16 @@ container = 9999 ) }
 [2023-11-14 22:13:20.123906000] event 250: { object = 8, first = 0x1, second = 0xABC }
 [2023-11-14 22:13:22.123906000] COMPLETE: { object = 3, fence = 0x5, error = ( "OK" : container = 0 ), node = 2 }
 """.splitlines()
-LOST = [("5", "123506", "123706"), ("5", "123706", "123906"), ("2", "123906", "123906")]
+LOST = [("5", "123557", "123706"), ("5", "123706", "123906"), ("2", "123906", "123906")]
 
 
 def check_small(folder):
     path = os.path.join(folder, "small")
-    with open(path + ".trace", "wb") as file:
+    with open(path + ".alone", "wb") as file:
         file.write(SMALL)
+    with open(path + ".txt", "w", encoding="ascii") as file:
+        file.write(GUEST)
+    patchbay("trace", "import", path + ".alone", path + ".txt", path + ".trace")
     patchbay("trace", "export", "--ctf", path, path + ".trace")
     lines, reported = babeltrace(path, "--clock-gmt", "--clock-date")
     same("the small trace", lines, EXPECTED)

@@ -9,7 +9,7 @@ packets=100000
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-read -r render _ _ preempted _ < <("$sample" "$packets" "$work/sample.trace")
+read -r render present _ preempted _ < <("$sample" "$packets" "$work/sample.trace" waits)
 "$patchbay" trace export --html "$work/page.html" "$work/sample.trace"
 HOME=$work timeout 150 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
 	--user-data-dir="$work/profile" --window-size=1440,600 --virtual-time-budget=10000 --enable-logging=stderr \
@@ -19,7 +19,7 @@ if grep CONSOLE "$work/log"; then
 	echo "the browser reports an error" >&2
 	exit 1
 fi
-sed -n '/^begin-of-report$/,/^end-of-report$/{//!p}' "$work/dom" >"$work/report"
+sed -n '/^begin-of-report$/,/^end-of-report$/{//!p}' "$work/dom" | sed 's/&amp;/\&/g' >"$work/report"
 
 failed=0
 # want WHAT CONDITION: an awk expression in which v["name"] is a value of the page's report.
@@ -67,5 +67,31 @@ read -r count half < <(awk -v from="$from" -v to="$to" '
 want "submissions that ended there are counted" "v[\"selected.measured.count\"] == $count && $count > packets / 8"
 want "half of the patching" "near(v[\"selected.measured.parts.patching.0\"], $half)"
 want "preempted submissions are counted" "v[\"selected.measured.counts.3\"] > 0 && v[\"selected.measured.counts.3\"] < $preempted"
+# Of all queues at a moment: what was submitted, less what has ended.
+while read -r at depth; do
+	want "the depth at $at us" "v[\"depth.$at\"] == $depth"
+done < <(awk 'FNR == NR { if (sub(/^depth\./, "", $1)) moments[++n] = $1; next }
+	{ split($1, at, "."); t = at[1] * 1000000 + at[2] }
+	$2 == "SUBMIT" || $2 == "COMPLETE" || $2 == "RETURN" {
+		for (i = 1; i <= n; i++) if (t <= moments[i] + 0) depth[i] += $2 == "SUBMIT" ? 1 : -1 }
+	END { for (i = 1; i <= n; i++) print moments[i], depth[i] + 0; if (n != 20) print "none", 1 }' "$work/report" "$work/decoded")
+want "packets are stacked" 'v["stacked"] == "true"'
+# A signal is the last end in the queue that was waited for; the packet that goes on is the next one that is patched or fed.
+wakes=$(awk '$2 == "WAKE" { pending[$4]++ }
+	$2 == "PATCH" || $2 == "FEED" { if ($2 == "PATCH" || !($6 in seen)) { count += pending[$4]; pending[$4] = 0 } seen[$6] = 1 }
+	END { print count }' "$work/decoded")
+want "signals lead to packets" "v[\"wakes\"] == $wakes && $wakes > packets / 25"
+want "arrows are drawn" 'v["arrows"] >= 1 && v["signal"] ~ /^paging 0x/'
+want "each present ends a frame" "v[\"frames\"] == $present"
+want "no label repeats" 'v["ticks.repeated"] == 0 && v["ticks.least"] >= 2'
+want "a link keeps the view" 'v["link.again"] == v["link.first"] && v["link.back"] == "true"'
+want "and says all of it" 'v["link.first"] == "#1234.5-2345.25&hide=failed&compact&packet=7&measure=1000-2500.5&dark"'
+want "dark is dark" 'v["link.dark"] == "rgb(22, 27, 33)"'
+# The link is opened anew.
+HOME=$work timeout 150 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
+	--user-data-dir="$work/profile" --window-size=1440,600 --virtual-time-budget=3000 \
+	--dump-dom "file://$work/page.html$(awk '$1 == "link.first" { print $2 }' "$work/report")" >"$work/dom" 2>"$work/log"
+grep -q '<html lang="en" class="dark">' "$work/dom" && grep -q '<h2>Selection: 1.500 ms</h2>' "$work/dom" &&
+	grep -q '<button id="idle" class="on">' "$work/dom" || { echo "failed: a link that is opened" >&2; failed=1; }
 ((failed == 0)) || cat "$work/report" >&2
 exit "$failed"

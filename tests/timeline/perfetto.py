@@ -253,10 +253,10 @@ DRAWN = [
     ("card",),
     ("card", "firmware"),
     ("card", "node 0"),
-    ("card", "node 0", "node 0 engine time"),
+    ("card", "node 0", "node 0 occupied"),
     ("card", "node 0", "node 0 submissions"),
     ("card", "node 1"),
-    ("card", "node 1", "node 1 engine time"),
+    ("card", "node 1", "node 1 occupied"),
     ("card", "node 1", "node 1 submissions"),
     ("channel 1",),
     FIRST,
@@ -283,8 +283,8 @@ DRAWN = [
 ]
 # Windows of 10 ms, the last one of 190 us.
 COUNTERS = {
-    "node 0 engine time": [(0, 1), (10_000, 0), (20_190, 0)],
-    "node 1 engine time": [(0, 99), (10_000, 100), (20_190, 0)],
+    "node 0 occupied": [(0, 1), (10_000, 0), (20_190, 0)],
+    "node 1 occupied": [(0, 99), (10_000, 100), (20_190, 0)],
     "node 0 submissions": [(10, 1), (60, 2), (100, 1), (158, 0)],
     "node 1 submissions": [(11, 1), (150, 0), (180, 1), (20_190, 0)],
 }
@@ -323,7 +323,7 @@ def check_small(trace):
         same(path, values, [(host(time), value) for time, value in expected])
     same("counters", len(trace.counters), len(COUNTERS) + len(DEPTHS))
     units = {track.name: track.counter for track in trace.tracks.values() if track.counter is not None}
-    same("unit of a share", units["node 0 engine time"], {"unit_name": "%"})
+    same("unit of a share", units["node 0 occupied"], {"unit_name": "%"})
     same("unit of a depth", units["depth"], {"unit": 2})
     failed = [one.notes for one in trace.slices if one.name == "failed"][0]
     same("notes", failed["error"] != "OK" and {**failed, "error": ""}, {
@@ -336,6 +336,18 @@ def check_small(trace):
     ])  # fmt: skip
     texts = [one.notes["record"] for one in trace.slices if one.name == "waits for another queue"]
     same("the record of a wait", texts, ["WAIT      queue 1 for 0 value 5"])
+
+
+def check_page(text):
+    """The page has the same events on the lanes of their queues."""
+    data = json.loads(text.split('<script id="data" type="application/json">')[1].split("</script>")[0])
+    names = [lane[0] for lane in data["lanes"]]
+    rows = [row for row in data["calls"] if row[1].startswith("guest ")]
+    got = [(row[1], row[0], row[2] if row[2] is None else names[row[2]]) for row in rows]
+    lanes = {GUEST: FIRST[1], XORG: SECOND_ONE[1], WESTON: THIRD[1]}
+    same("the page", sorted(got, key=repr), sorted([(one[1], one[2], lanes.get(one[0])) for one in IMPORTED], key=repr))
+    errors = [(row[3], row[5]) for row in rows if row[5] != 0]
+    same("errors on the page", errors, [(9, 2**32 - 5), (1, 2**32 - 5)])
 
 
 EVENT = "  a-1 [000] ..... 1.000001: patchbay_submit: file=1 node=0 queue=0x1 value=1 card_us=1 detail=0"
@@ -424,8 +436,8 @@ def check_against_decode(trace, text):
     same("signals", sorted(got), sorted(signals))
     for uuid, values in trace.counters.items():
         track = trace.tracks[uuid]
-        assert track.name.endswith("engine time") or values[-1][1] == 0, f"{track.name} does not end at 0"
-        if not track.name.endswith("engine time"):
+        assert track.name.endswith("occupied") or values[-1][1] == 0, f"{track.name} does not end at 0"
+        if not track.name.endswith("occupied"):
             continue
         counted = sum(share * (after[0] - at) for (at, share), after in zip(values, values[1:])) / 100
         runs = [one.end - one.begin for one in trace.slices if one.track == track.parent and one.end is not None]
@@ -490,7 +502,9 @@ def main():
             schema = file.read(length)
         small = os.path.join(folder, "small")
         write_small(small + ".trace", schema)
-        patchbay("trace", "export", "--perfetto", small + ".pftrace", import_guests(small))
+        patchbay("trace", "export", "--perfetto", small + ".pftrace", "--html", small + ".html", import_guests(small))
+        with open(small + ".html", encoding="utf-8") as file:
+            check_page(file.read())
         with open(small + ".pftrace", "rb") as file:
             data = file.read()
         check_small(Trace(data))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* timeline_sample PACKETS FILE: writes a trace of that many packets and prints their counts. */
+/* timeline_sample PACKETS FILE [waits]: writes a trace of that many packets, some of which wait, and prints their counts. */
 #include <stdlib.h>
 
 #include "tests/unit/trace_sample.h"
@@ -7,9 +7,10 @@
 int main(int argc, char **argv)
 {
 	struct trace_sample sample;
-	FILE *file = argc == 3 ? fopen(argv[2], "wb") : NULL;
+	FILE *file = argc == 3 || argc == 4 ? fopen(argv[2], "wb") : NULL;
 
-	if (file == NULL || !trace_sample_write(file, (uint32_t)strtoul(argv[1], NULL, 10), &sample) ||
+	if (file == NULL ||
+	    !trace_sample_write_waits(file, (uint32_t)strtoul(argv[1], NULL, 10), argc == 4, &sample) ||
 	    fclose(file) != 0)
 		return 1;
 	printf("%u %u %u %u %u\n", sample.render, sample.present, sample.paging, sample.preempted,

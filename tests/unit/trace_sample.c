@@ -10,7 +10,7 @@
 #include "patchbay/abi/submission.h"
 
 /** Most records that a packet makes. */
-#define PACKET_RECORDS 8u
+#define PACKET_RECORDS 10u
 
 struct moment {
 	uint64_t time;
@@ -27,6 +27,7 @@ struct maker {
 	uint64_t before
 		[TRACE_SAMPLE_NODES]; /**< when the last but one of the node ended: two are in its ring */
 	uint32_t put[TRACE_SAMPLE_QUEUES];
+	bool waits;
 	struct trace_sample sample;
 };
 
@@ -70,6 +71,15 @@ static uint32_t draw_fate(struct maker *maker)
 	return fate;
 }
 
+/** The next queue has waited for the end of a paging buffer. */
+static void wait_for(struct maker *maker, uint32_t queue, uint32_t fence, uint64_t end)
+{
+	const uint32_t waiter = (queue + 1u) % TRACE_SAMPLE_QUEUES;
+
+	put(maker, end - 1u, PB_TRACE_WHAT(PB_TRACE_WAIT, waiter), queue, fence);
+	put(maker, end, PB_TRACE_WHAT(PB_TRACE_WAKE, waiter), queue, 0);
+}
+
 /** From its patches on. @param time they are done */
 static void finish(struct maker *maker, uint32_t queue, uint32_t fence, uint32_t fate, uint64_t time)
 {
@@ -87,6 +97,8 @@ static void finish(struct maker *maker, uint32_t queue, uint32_t fence, uint32_t
 			put(maker, end, PB_TRACE_WHAT(PB_TRACE_NODE, node), 4, 2);
 		put(maker, end, PB_TRACE_WHAT(PB_TRACE_COMPLETE, queue), fence,
 		    PB_TRACE_DONE(node, fates[fate].error));
+		if (maker->waits && fates[fate].flags == PB_FLAG_PAGING)
+			wait_for(maker, queue, fence, end);
 	}
 	maker->before[node] = maker->node_free[node];
 	maker->node_free[node] = end;
@@ -151,8 +163,14 @@ static bool write_all(FILE *file, const struct maker *maker)
 
 bool trace_sample_write(FILE *file, uint32_t packets, struct trace_sample *sample)
 {
-	struct maker maker = {.moments = calloc(packets * PACKET_RECORDS + 2u * TRACE_SAMPLE_QUEUES,
-						sizeof(struct moment))};
+	return trace_sample_write_waits(file, packets, false, sample);
+}
+
+bool trace_sample_write_waits(FILE *file, uint32_t packets, bool waits, struct trace_sample *sample)
+{
+	struct maker maker = {
+		.moments = calloc(packets * PACKET_RECORDS + 2u * TRACE_SAMPLE_QUEUES, sizeof(struct moment)),
+		.waits = waits};
 	bool good;
 
 	if (maker.moments == NULL)

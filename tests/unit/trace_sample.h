@@ -21,5 +21,7 @@ struct trace_sample {
 
 /** Writes a file of so many packets. Fences count from 1. @return false: it cannot be written */
 bool trace_sample_write(FILE *file, uint32_t packets, struct trace_sample *sample);
+/** As trace_sample_write(). @param waits whether the next queue has waited for each paging buffer */
+bool trace_sample_write_waits(FILE *file, uint32_t packets, bool waits, struct trace_sample *sample);
 
 #endif

@@ -30,6 +30,7 @@ pb_tries(test_dump CHANGES 300u 3000u)
 # Traces: files, schemas, timelines, and their exports.
 pb_library(test_trace_sample SOURCES ${PROJECT_SOURCE_DIR}/tests/unit/trace_sample.c LINKS pb_trace)
 pb_library(test_timeline_view SOURCES ${PROJECT_SOURCE_DIR}/tests/unit/timeline_view.c LINKS cmocka cjson)
+pb_unit_test(test_trace_wakes RUNNER tool SOURCES ${here}/test_trace_wakes.c LINKS pb_trace cjson)
 pb_unit_test(test_trace_clock RUNNER tool SOURCES ${here}/test_trace_clock.c LINKS pb_trace)
 pb_unit_test(test_trace_lanes RUNNER tool SOURCES ${here}/test_trace_lanes.c LINKS test_timeline_view pb_trace cjson)
 foreach(name trace_tool trace_export)
