@@ -28,6 +28,7 @@ packages_debug=(gdb-multiarch)
 packages_model=(gcc libc6-dev spin)
 packages_test=(yamllint lintian dpkg-dev file make pkg-config clang libclang-rt-14-dev clang-format clang-tidy openocd stm32flash chromium mingw-w64-common libwine-dev
 	"${packages_debug[@]}")
+packages_clean=(mmdebstrap)
 packages_fuzz=(llvm)
 packages_reference=(python3 doxygen)
 packages_manual=(mandoc)
@@ -40,6 +41,7 @@ declare -A package_command=(
 	[qemu-system-misc]=qemu-system-riscv32 [clang]=clang [clang-format]=clang-format [clang-tidy]=clang-tidy
 	[valgrind]=valgrind [graphviz]=dot [openocd]=openocd [stm32flash]=stm32flash [gdb-multiarch]=gdb-multiarch
 	[llvm]=llvm-cov [gcovr]=gcovr [python3]=python3 [spin]=spin [gnuplot-nox]=gnuplot [doxygen]=doxygen [mandoc]=mandoc [babeltrace2]=babeltrace2 [chromium]=chromium
+	[mmdebstrap]=mmdebstrap
 )
 
 say() {

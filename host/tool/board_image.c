@@ -4,7 +4,9 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "qemu/machines.h"
@@ -15,14 +17,25 @@
 #define PB_TO_LIBEXEC "../libexec/patchbay"
 #endif
 
-/** Finds a folder from this program's path. @param up folders above the program @return false: it is not known */
-static bool folder_above(int up, char *path, size_t bytes)
+/** Writes the path of this program. @return false: it is not known */
+static bool own_path(char path[PATH_MAX])
 {
-	const ssize_t length = readlink("/proc/self/exe", path, bytes - 1u);
+	const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1u);
 
-	if (length < 0)
+	if (length >= 0) {
+		path[length] = '\0';
+		return true;
+	}
+	/* A new root need not have /proc: what the program was started by is next best. */
+	return realpath((const char *)getauxval(AT_EXECFN), path) !=
+	       NULL; /* NOLINT(performance-no-int-to-ptr) */
+}
+
+/** Finds a folder from this program's path. @param up folders above the program @return false: it is not known */
+static bool folder_above(int up, char path[PATH_MAX])
+{
+	if (!own_path(path))
 		return false;
-	path[length] = '\0';
 	for (int i = 0; i <= up; i++) {
 		char *slash = strrchr(path, '/');
 
@@ -39,7 +52,7 @@ static bool path_below(int up, const char *below, const char *name, char *path, 
 	char folder[PATH_MAX];
 	int length;
 
-	if (!folder_above(up, folder, sizeof(folder)))
+	if (!folder_above(up, folder))
 		return false;
 	length = snprintf(path, bytes, "%s/%s/%s", folder, below, name);
 	return length > 0 && (size_t)length < bytes;

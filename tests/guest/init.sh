@@ -103,6 +103,15 @@ kill_holder() {
 	hello_submit "$1:$address"
 }
 
+# A machine without an IOMMU.
+if grep -q pbd=plain /proc/cmdline; then
+	echo "GUEST up"
+	run examples_run_in_a_documented_machine examples "pci:$address"
+	patchbay info --link "pci:$address"
+	echo "GUEST down"
+	poweroff -f
+fi
+
 # A machine on a server that only counts.
 if grep -q pbd=ring /proc/cmdline; then
 	echo "GUEST up"

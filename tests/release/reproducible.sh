@@ -3,7 +3,8 @@
 # tests/release/reproducible.sh [RELEASE_OPTION...]: scripts/release makes equal files twice. The second time it is run from the
 # sources that the first one packed, in a folder with another path, by another user (as root), with another umask, locale,
 # time zone, HOME and environment, and on one processor. Without options: one image and the package of the firmware.
-# What the release states of its contents is so. A difference is shown by diffoscope, where it is installed. Then: a changed, a missing and an added file is found.
+# What the release states of its contents is so. A difference is shown by diffoscope, where it is installed. Then: a changed, a
+# missing and an added file is found. With options the run is recorded in tests/records/reproducible.tsv.
 set -euo pipefail
 project=$(cd "$(dirname "$0")/../.." && pwd)
 options=("$@")
@@ -49,4 +50,10 @@ refused "a missing file"
 cp "$second/out/$file" "$work/first/$file"
 touch "$work/first/more"
 refused "an added file"
-echo "$(wc -l <"$second/out/SHA256SUMS") files are equal in two builds"
+files=$(wc -l <"$second/out/SHA256SUMS")
+if (($#)); then
+	record=$project/tests/records/reproducible.tsv
+	[[ -e $record ]] || printf 'date\trevision\toptions\tfiles\tseconds\n' >"$record"
+	printf '%s\t%s\t%s\t%s\t%s\n' "$(date -u +%F)" "$(git -C "$project" log -1 --format=%h)" "$*" "$files" "$SECONDS" >>"$record"
+fi
+echo "$files files are equal in two builds"

@@ -449,6 +449,7 @@ base=include/patchbay/abi/base.h changes=CHANGELOG.md table=tests/released/relea
 version $changes:3: 'the top section is not of 0.3.0' $base 's/0.2.0/0.3.0/'
 version $changes:3: 'the top section is not of 0.2.0 with ABI 1.4' $base 's/3u/4u/'
 version $changes:3: 'a section is "Unreleased' $changes 's/^## Unreleased.*/## Next/'
+version $changes:3: 'an entry stands twice, as after a merge: - fix: b.' $changes 's/^- fix: b\.$/&\n&/'
 version $changes:3: '0.1.0 is released: what comes' $base 's/0.2.0/0.1.0/' $changes '3s/0.2.0/0.1.0/'
 version $changes:7: '0.1.0 is released: its section stays' $changes 's/fix: a/fix: c/'
 version $changes:7: '0.1.0 has ABI 1.2' $changes '7s/1.2$/1.1/'

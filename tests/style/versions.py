@@ -128,6 +128,9 @@ def check_changes(text, version, abi, rows):
         return
     if parts[0].version in known:
         complain(CHANGES, parts[0].line, f'{version} is released: what comes behind it has the next version')
+    entries = re.findall(r'^- .*', parts[0].body, re.M)
+    for entry in sorted({entry for entry in entries if entries.count(entry) > 1}):
+        complain(CHANGES, parts[0].line, f'an entry stands twice, as after a merge: {entry}')
     for part in parts[1:]:
         row = known.pop(part.version, None)
         if not part.released or row is None:
