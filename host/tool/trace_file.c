@@ -113,7 +113,9 @@ bool pb_trace_file_guest(FILE *file, uint32_t guest, const struct pb_guest_event
 		for (size_t c = 0; c < sizeof(event->comm); c++)
 			words[PB_TRACE_GUEST_COMM + c / 4u] |= (uint32_t)(uint8_t)event->comm[c]
 							       << 8u * (c % 4u);
-		if (!write_words(file, PB_TRACE_PIECE_GUEST, words, PB_TRACE_GUEST_WORDS))
+		if (!write_words(file,
+				 pb_guest_event_is_host(event) ? PB_TRACE_PIECE_HOST : PB_TRACE_PIECE_GUEST,
+				 words, PB_TRACE_GUEST_WORDS))
 			return false;
 	}
 	return true;
@@ -286,8 +288,8 @@ static const char *read_piece(struct reading *reading, uint32_t kind, uint8_t *b
 		reading->clock.hertz = data->hertz = words[0];
 	if (kind == PB_TRACE_PIECE_ANCHOR && (count == ANCHOR_WORDS || count == FORMER_ANCHOR_WORDS))
 		return read_anchor(reading, words, count);
-	if (kind == PB_TRACE_PIECE_GUEST)
-		return pb_trace_guest_add(data, words, count);
+	if (kind == PB_TRACE_PIECE_GUEST || kind == PB_TRACE_PIECE_HOST)
+		return pb_trace_guest_add(data, kind == PB_TRACE_PIECE_HOST, words, count);
 	if (kind == PB_TRACE_PIECE_CALLS)
 		return count % CALL_WORDS != 0 ? "a piece of calls is cut off"
 					       : read_calls(data, words, count);
