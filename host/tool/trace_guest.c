@@ -330,6 +330,18 @@ static void move_alone(struct pb_trace_data *data, const struct pb_timeline *tim
 	}
 }
 
+/** Moves the events of a host that break a limit, each alone: the others have the time that the anchors give. */
+static void clamp(struct pb_trace_data *data, const struct pb_timeline *timeline, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++) {
+		struct pb_trace_guest *at = &data->guest[i];
+		uint64_t least, most;
+
+		limit(timeline, at, &least, &most);
+		at->time = at->time > most ? most : at->time < least ? least : at->time;
+	}
+}
+
 bool pb_trace_guest_join(struct pb_trace_data *data, struct pb_timeline *timeline)
 {
 	uint64_t *most = calloc(data->guest_count + 1u, sizeof(*most));
@@ -348,7 +360,10 @@ bool pb_trace_guest_join(struct pb_trace_data *data, struct pb_timeline *timelin
 		for (end = first;
 		     end < data->guest_count && data->guest[end].guest == data->guest[first].guest;)
 			end++;
-		move_alone(data, timeline, first, end, most);
+		if (pb_guest_event_is_host(&data->guest[first].event))
+			clamp(data, timeline, first, end);
+		else
+			move_alone(data, timeline, first, end, most);
 	}
 	free(most);
 	sort(data, by_time);
