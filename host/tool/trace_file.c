@@ -18,6 +18,8 @@ static const char former_magic[8] = "PBTRACE1";
 #define ANCHOR_WORDS        6u
 #define FORMER_ANCHOR_WORDS 3u
 #define NODES_MAX           256u
+/** In a microsecond. */
+#define NANOSECONDS 1000u
 
 /* ---- writing ---- */
 
@@ -319,6 +321,20 @@ static const char *read_pieces(FILE *file, struct pb_trace_data *data, uint8_t *
 	return wrong;
 }
 
+/** Finds the times of hosts' events by the anchors. Without an anchor they are never. */
+static void time_hosts(struct pb_trace_data *data)
+{
+	for (size_t i = 0; i < data->guest_count; i++) {
+		struct pb_trace_guest *at = &data->guest[i];
+		int64_t time = -1;
+
+		if (!pb_guest_event_is_host(&at->event))
+			continue;
+		(void)pb_trace_time_of(data, at->event.nanoseconds / NANOSECONDS, &time);
+		at->time = (uint64_t)time;
+	}
+}
+
 const char *pb_trace_file_read(FILE *file, struct pb_trace_data *data)
 {
 	char begins[sizeof(magic)];
@@ -335,6 +351,7 @@ const char *pb_trace_file_read(FILE *file, struct pb_trace_data *data)
 		return "out of memory";
 	wrong = read_pieces(file, data, bytes);
 	time_calls(data);
+	time_hosts(data);
 	pb_trace_guest_time(data);
 	free(bytes);
 	return wrong;

@@ -194,8 +194,8 @@ void pb_trace_guest_time(struct pb_trace_data *data)
 			last = start;
 		end = end_of_near(data, first);
 		if (pb_guest_event_is_host(&data->guest[first].event))
-			pb_trace_host_time(data, first, end);
-		else if (known)
+			continue;
+		if (known)
 			time_near(data, clocks, first, end, &last);
 		else
 			for (size_t i = first; i < end; i++)

@@ -15,7 +15,10 @@
 
 /** Adds events as they are in a file. @param host of a host, not of a guest @return NULL, or the error */
 const char *pb_trace_guest_add(struct pb_trace_data *data, bool host, const uint32_t *words, uint32_t count);
-/** Finds the times of all events, and sorts them: by the card's clock, a host's by the anchors. Pre: all records were read. */
+/**
+ * Finds the times of guests' events by the card's clock, leaves out what is outside the recording, and sorts all.
+ * Pre: all records were read; hosts' events have their times.
+ */
 void pb_trace_guest_time(struct pb_trace_data *data);
 
 /**

@@ -3,24 +3,8 @@
 
 #include <stdlib.h>
 
-#include "host/tool/trace_anchor.h"
-
-#define NANOSECONDS 1000u
 /** By how much the time of a host's event may be late, in microseconds: the error of an anchor, and more. */
 #define SLACK_US 1000u
-
-void pb_trace_host_time(struct pb_trace_data *data, size_t first, size_t end)
-{
-	for (size_t i = first; i < end; i++) {
-		int64_t time;
-
-		data->guest[i].time = PB_TRACE_NEVER;
-		if (pb_trace_time_of(data, data->guest[i].event.nanoseconds / NANOSECONDS, &time))
-			data->guest[i].time = (uint64_t)time;
-	}
-}
-
-/* ---- submissions ---- */
 
 /** A submission of the card, or of a host. */
 struct key {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * Events of hosts in a trace: when they were, by the anchors, and of which submission.
+ * Events of hosts in a trace: how programs write them, and of which submission they are.
  */
 #ifndef PB_HOST_TOOL_TRACE_HOST_H
 #define PB_HOST_TOOL_TRACE_HOST_H
@@ -24,8 +24,6 @@ const char *pb_trace_host_read(FILE *file, struct pb_trace_host *host);
 /** Frees what was read. */
 void pb_trace_host_free(struct pb_trace_host *host);
 
-/** Finds the times of events of a host. Without an anchor they are never. @param first,end indices of data->guest */
-void pb_trace_host_time(struct pb_trace_data *data, size_t first, size_t end);
 /**
  * Finds the submissions of hosts' events. `submitted` is the queue's first submission with its fence id that no earlier
  * event has and that has not ended before; `seen` has that of the last submission that was seen.

@@ -80,6 +80,8 @@ def run(folder):
         wait_for("no recording", lambda: os.path.exists(at("trace")) and os.path.getsize(at("trace")) > 100)
         printed = subprocess.run([BURST, at("card"), str(ROUNDS)], check=True, capture_output=True, text=True,
                                  env={**os.environ, "PATCHBAY_TRACE_HOST": at("host")}).stdout
+        subprocess.run([PATCHBAY, "demo", "--card", at("card"), "--frames", "2"], check=True, capture_output=True, cwd=folder,
+                       env={**os.environ, "PATCHBAY_TRACE_HOST": at("host")})
         recorder.send_signal(signal.SIGINT)
         assert recorder.wait(PATIENCE) == 0
     finally:
@@ -92,8 +94,9 @@ def run(folder):
 
 def check_file(notes, host):
     """Each event lies between the clocks that the program has read. @return time and fence of each submission"""
-    (_, channel, lost, name, rows), = read_host(host)
+    (_, channel, lost, name, rows), *demo = read_host(host)
     assert name == "host_burst" and lost == 0, (name, lost)
+    assert demo and all(part[3] == "patchbay" and any(row[2] == 1 for row in part[4]) for part in demo), demo
     puts = [row for row in rows if row[2] == 1]
     assert [row[6] for row in puts] == [note[0] for note in notes], "fences"
     assert [row[5] for row in puts] == list(range(len(puts))) and [row[1] for row in puts] == list(range(1, len(puts) + 1))
@@ -125,10 +128,10 @@ def check_waits(trace, joined, channel, puts):
     measured = list(read_anchors(trace))
     anchors, late = list(zip([clock for clock, _ in measured], times)), max(error for _, error in measured)
     page, before = page_of(joined), page_of(trace)
-    assert len(anchors) >= 2 and [row[1] for row in page["hosts"]] == ["host_burst"] and before["hosts"] == []
+    assert len(anchors) >= 2 and {row[1] for row in page["hosts"]} == {"host_burst", "patchbay"} and before["hosts"] == []
     packets, former = packets_of(page, channel, puts), packets_of(before, channel, puts)
     assert set(packets) == set(puts), "submissions are missing"
-    shown = {int(line[line.index("fence") + 1]): round(float(line[0]) * 1e6) for line in decoded if line[1:2] == ["host"] and line[3] == "submitted"}
+    shown = {int(line[line.index("fence") + 1]): round(float(line[0]) * 1e6) for line in decoded if line[1:2] == ["host"] and line[3] == "submitted" and "host_burst" in line}
     assert set(shown) == set(puts)
     waits = 0
     for fence, clock in puts.items():
@@ -147,7 +150,7 @@ def check_waits(trace, joined, channel, puts):
         got = [packets[fence][8] for fence in burst]
         assert got == sorted(got), "puts of a burst"
     assert any(len({packets[fence][8] for fence in burst}) > 1 for burst in bursts), "one time for all of a burst"
-    rows = [row for row in page["calls"] if row[1] == "host seen" and row[3] is not None]
+    rows = [row for row in page["calls"] if row[1] == "host seen" and row[3] is not None and row[6] == 0]
     assert rows and all(row[0] >= packets[row[3]][13] for row in rows if row[3] in packets), "seen before its end"
     print(f"{waits} of {len(puts)} submissions waited from their put on")
 
