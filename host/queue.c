@@ -220,23 +220,27 @@ void pb_wait_on(struct pb_wait *wait, const struct pb_queue *queue, uint64_t tim
 
 /*
  * Writes the descriptor, if there is room. Pre: the caller holds the queue's lock. @param kicks that are unread
- * @param submitted out: the indices, unless the error is PB_ERROR_PROTOCOL; the value if there is no error
+ * @param submitted NULL, or out: the indices, unless the error is PB_ERROR_PROTOCOL; the value if there is no error
  */
 static ALWAYS_INLINE enum pb_error append(struct pb_queue *queue, const struct pb_descriptor *descriptor,
 					  uint32_t kicks, struct pb_submitted *submitted)
 {
 	const uint32_t before = queue->completed;
+	uint64_t value;
 
 	/* A read of one word needs no seqlock. */
 	if (kicks > queue->channel->kick_entries ||
 	    !accept_completed(queue, pb_shared_read32(&pb_queue_page(queue)->fence.completed)))
 		return pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
-	*submitted = (struct pb_submitted){.before = before, .completed = queue->completed};
+	if (submitted != NULL)
+		*submitted = (struct pb_submitted){
+			.index = queue->put, .before = before, .completed = queue->completed};
 	if (queue->put - queue->completed >= queue->entries)
 		return PB_ERROR_NO_SPACE;
 	pb_shared_acquire();
-	submitted->index = queue->put;
-	submitted->value = write_descriptor(queue, descriptor);
+	value = write_descriptor(queue, descriptor);
+	if (submitted != NULL)
+		submitted->value = value;
 	return PB_ERROR_OK;
 }
 
@@ -285,7 +289,8 @@ static ALWAYS_INLINE enum pb_error submit(struct pb_queue *queue, const struct p
 }
 
 /* As submit(), and notes it. The time is read first: the firmware cannot see the descriptor before. */
-static enum pb_error submit_noted(struct pb_queue *queue, const struct pb_descriptor *descriptor)
+static __attribute__((noinline)) enum pb_error submit_noted(struct pb_queue *queue,
+							    const struct pb_descriptor *descriptor)
 {
 	struct pb_link *link = queue->channel->link;
 	const uint64_t time_us = link->ops->now(link);
@@ -300,11 +305,9 @@ static enum pb_error submit_noted(struct pb_queue *queue, const struct pb_descri
 
 enum pb_error pb_queue_submit(struct pb_queue *queue, const struct pb_descriptor *descriptor)
 {
-	struct pb_submitted submitted;
-
 	if (queue->channel->link->trace != NULL)
 		return submit_noted(queue, descriptor);
-	return submit(queue, descriptor, &submitted);
+	return submit(queue, descriptor, NULL);
 }
 
 /* ---- fences ---- */
