@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """For scripts/faults: the boot of a loader in QEMU, with its gdb stub, and faults in it. Arm's M profile."""
 
+import base64
 import hashlib
 import json
 import os
@@ -83,29 +84,56 @@ class Symbols:
         self.start, self.end = code[0], board.code + board.code_bytes
 
 
-def signed(board, key, version):
-    """A signed image that stands wherever it is entered."""
-    image = struct.pack('<16I', board.ram + 0x10000, board.load + ENTRY + 1, *[ENDLESS] * 14)
-    header = struct.pack('<8I', 0x49534250, 1, IMAGE_BYTES, board.load, version, 0, 0, 0)
-    header += hashlib.sha256(image).digest() + board.name.encode().ljust(32, b'\0')
+def fixed_key(text):
+    """A private key that follows from a text, as PEM (RFC 5915, without the public half)."""
+    der = bytes.fromhex('30310201010420') + hashlib.sha256(text.encode()).digest() + bytes.fromhex('a00a06082a8648ce3d030107')
+    return f'-----BEGIN EC PRIVATE KEY-----\n{base64.b64encode(der).decode()}\n-----END EC PRIVATE KEY-----\n'
+
+
+def signature_by(key, header):
+    """A signature as the loader reads it: r and s, 32 bytes each."""
     der = subprocess.run(['openssl', 'dgst', '-sha256', '-sign', key], input=header, stdout=subprocess.PIPE, check=True).stdout
     at, signature = 2, b''
     for _ in range(2):
         length = der[at + 1]
         signature += int.from_bytes(der[at + 2:at + 2 + length], 'big').to_bytes(32, 'big')
         at += 2 + length
-    return bytearray(header + signature + image)
+    return signature
 
 
-def make_flash(folder, board, kind):
-    """A flash whose slot A has an image of a kind, confirmed; slot B is empty."""
+def signed(board, version, sign):
+    """An image that stands wherever it is entered, with what `sign` makes of its header."""
+    image = struct.pack('<16I', board.ram + 0x10000, board.load + ENTRY + 1, *[ENDLESS] * 14)
+    header = struct.pack('<8I', 0x49534250, 1, IMAGE_BYTES, board.load, version, 0, 0, 0)
+    header += hashlib.sha256(image).digest() + board.name.encode().ljust(32, b'\0')
+    return bytearray(header + sign(header) + image)
+
+
+def make_key(path, text):
+    """A key that follows from a text, or a new one if that is None."""
+    if text is None:
+        subprocess.run([os.path.join(ROOT, 'scripts', 'sign'), '--new-key', path], check=True)
+        return
+    with open(path, 'w', encoding='utf-8', opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        file.write(fixed_key(text))
+
+
+def make_flash(folder, board, kind, fixed=None):
+    """
+    A flash whose slot A has an image of a kind, confirmed; slot B is empty. With a text in `fixed`, the key and a foreign
+    signature follow from that, so that every boot of it executes the same.
+    """
     own, other = os.path.join(folder, 'own.pem'), os.path.join(folder, 'other.pem')
     for key in (own, other):
         if not os.path.exists(key):
-            subprocess.run([os.path.join(ROOT, 'scripts', 'sign'), '--new-key', key], check=True)
+            make_key(key, fixed and fixed + os.path.basename(key))
     path = os.path.join(folder, kind + '.flash')
     subprocess.run([os.path.join(ROOT, 'scripts', 'sign'), '--new-flash', path, '--key', own], check=True)
-    file = signed(board, other if kind == 'signature' else own, 4 if kind == 'version' else 5)
+    if fixed and kind == 'signature':
+        file = signed(board, 5, lambda header: hashlib.sha512(fixed.encode() + header).digest())
+    else:
+        key = other if kind == 'signature' else own
+        file = signed(board, 4 if kind == 'version' else 5, lambda header: signature_by(key, header))
     if kind == 'code':
         file[HEADER_BYTES + 40] ^= 4
     with open(path, 'r+b') as flash:

@@ -169,10 +169,13 @@ static struct pbd_bo *pbd_victim(struct pbd_device *dev, struct pbd_region *regi
 			room->held |= dma_resv_locking_ctx(bo->base.resv) != room->ticket;
 			continue;
 		}
-		if (!bo->pins && (!bo->kmaps || bo->outside) && pbd_bo_patience(dev, bo) <= patience &&
-		    kref_get_unless_zero(&bo->base.refcount)) {
-			found = bo;
-			break;
+		if (!bo->pins && (!bo->kmaps || bo->outside) && pbd_bo_patience(dev, bo) <= patience) {
+			if (kref_get_unless_zero(&bo->base.refcount)) {
+				found = bo;
+				break;
+			}
+			/* It is being freed, and leaves as soon as this list is. */
+			room->held = true;
 		}
 		dma_resv_unlock(bo->base.resv);
 	}
@@ -243,7 +246,7 @@ static int pbd_bo_find_room(struct pbd_device *dev, struct pbd_bo *bo, struct pb
 	return ret == -ENOSPC && room && room->claimed && !room->alone ? -EAGAIN : ret;
 }
 
-/* The same, while others hold objects for a moment. */
+/* The same, while others hold objects for a moment. @return -EAGAIN: they still do; the caller comes again without its locks */
 static int pbd_bo_find_room_soon(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room)
 {
 	unsigned int round;
@@ -253,8 +256,10 @@ static int pbd_bo_find_room_soon(struct pbd_device *dev, struct pbd_bo *bo, stru
 		if (room)
 			room->held = false;
 		ret = pbd_bo_find_room(dev, bo, room);
-		if (ret != -ENOSPC || !room || !room->held || round == PBD_EVICT_ROUNDS)
+		if (ret != -ENOSPC || !room || !room->held)
 			return ret;
+		if (round == PBD_EVICT_ROUNDS)
+			return -EAGAIN;
 		if (msleep_interruptible(1) != 0)
 			return -ERESTARTSYS;
 	}
@@ -350,7 +355,7 @@ int pbd_room_wait(struct pbd_room *room, unsigned long end)
 			return left == -ERESTARTSYS ? -ERESTARTSYS : -EBUSY;
 	}
 	if (!bo)
-		return 0;
+		return left > 0 ? 0 : -EBUSY;
 	if (left > 0)
 		left = pbd_bo_wait(bo, left);
 	drm_gem_object_put(&bo->base);

@@ -68,7 +68,7 @@ struct pbd_room {
 	struct pbd_bo *busy; /* what to wait for, with a reference; NULL: nothing, but `claim` is needed */
 	struct ww_acquire_ctx *ticket; /* of the reservations that the caller has */
 	struct dma_fence *move; /* of a move that has to end first, with a reference */
-	bool held;           /* an object was passed over, since another thread has its reservation for a moment */
+	bool held;           /* an object was passed over, since another thread has its reservation for a moment, or frees it */
 	bool claimed;        /* an object was passed over, since it is claimed: room comes, to those that wait for `claim` */
 };
 

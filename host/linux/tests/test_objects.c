@@ -63,6 +63,38 @@ void dumb_buffers_are_mapped(void)
 	CHECK_EQ(words[create.pitch / 4 * 6 + 32], 0x12345678);
 }
 
+/* Submits a command on a new object, which ends with the submission. */
+static int use_and_free(int fd, uint64_t bytes)
+{
+	static struct guest_work work;
+	struct guest_object object = guest_object(fd, bytes, 0);
+	int error;
+
+	guest_work_start(&work, 0);
+	guest_allocation(&work, object.handle, true);
+	guest_fill(&work, 0, 0, 4, 1);
+	error = guest_submit(fd, &work);
+	guest_object_free(fd, &object);
+	return error;
+}
+
+/* Large objects end a moment behind the fences of their submissions: the next one gets their room. */
+void objects_that_are_freed_make_room(void)
+{
+	struct drm_patchbay_info info;
+	int fd = guest_open(), error;
+	uint64_t bytes;
+
+	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_INFO, &info), 0);
+	/* More than half of the largest part of VRAM: one at a time. */
+	for (bytes = info.vram_bytes; (error = use_and_free(fd, bytes)) != 0; bytes = bytes * 3 / 4 / 4096 * 4096)
+		CHECK_EQ(error, ENOSPC);
+	for (uint32_t i = 1; i < 24; i++) {
+		CHECK_EQ(guest_wait(fd, 0, i, 10 * GUEST_SECOND), 0);
+		CHECK_EQ(use_and_free(fd, bytes), 0);
+	}
+}
+
 /* Each object is filled by the engine, read by the CPU, changed by the CPU, and read by the engine. */
 void objects_keep_their_contents_when_they_move(void)
 {

@@ -28,6 +28,7 @@
 	X(foreign_fences_are_waited_for_in_the_kernel)                                                       \
 	X(many_fences_are_waited_for_at_once)                                                                \
 	X(a_closed_file_still_waits_for_foreign_fences)                                                      \
+	X(objects_that_are_freed_make_room)                                                                  \
 	X(objects_keep_their_contents_when_they_move)                                                        \
 	X(what_does_not_fit_is_refused)                                                                      \
 	X(lists_that_wait_leave_room_for_others)                                                             \
