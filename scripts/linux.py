@@ -172,9 +172,10 @@ def run_i915(options, work, table):
 
 
 def run_debug(options, work, table):
-    """What a kernel with checkers is to see: all tests of one machine, two machines, the end of the card, i915's uAPI."""
+    """What a kernel with checkers is to see: all tests of one machine, two machines, memory that the card reaches, the end of
+    the card, i915's uAPI."""
     run_one(options, work, table, f"sw_sync_fences_are_waited_for,tests,{DISPLAY},life,the_firmware_dies_and_returns,leaks")
-    for run in (run_two, run_card, run_i915):
+    for run in (run_two, run_host, run_card, run_i915):
         run(options, work, table)
 
 

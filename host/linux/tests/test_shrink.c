@@ -177,18 +177,20 @@ void unneeded_objects_make_room_in_memory(void)
 	CHECK(count == 0 || (purged >= count / 5 && purged < count));
 }
 
-/* The kernel's compressed memory as swap. @return false: this kernel has no module for it */
+/* The kernel's compressed memory as swap: built in, or a module. @return false: this kernel has neither */
 static bool swap_on(uint64_t bytes)
 {
 	char command[128];
 
-	if (access("/lib/modules/zram.ko", R_OK) != 0)
-		return false;
 	if (access("/sys/block/zram0", F_OK) != 0) {
+		if (access("/lib/modules/zram.ko", R_OK) != 0)
+			return false;
 		CHECK_EQ(system("insmod /lib/modules/zsmalloc.ko && insmod /lib/modules/zram.ko"), 0);
+	}
+	if (access("/tmp/zram0_has_swap", F_OK) != 0) {
 		snprintf(command, sizeof(command), "echo %llu >/sys/block/zram0/disksize", (unsigned long long)bytes);
 		CHECK_EQ(system(command), 0);
-		CHECK_EQ(system("mkswap /dev/zram0 >/dev/null"), 0);
+		CHECK_EQ(system("mkswap /dev/zram0 >/dev/null && touch /tmp/zram0_has_swap"), 0);
 	}
 	CHECK_EQ(system("swapon /dev/zram0"), 0);
 	return true;
