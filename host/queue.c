@@ -290,7 +290,7 @@ static ALWAYS_INLINE enum pb_error submit(struct pb_queue *queue, const struct p
 
 /* As submit(), and notes it. The time is read first: the firmware cannot see the descriptor before. */
 static __attribute__((__noinline__)) enum pb_error submit_noted(struct pb_queue *queue,
-							    const struct pb_descriptor *descriptor)
+								const struct pb_descriptor *descriptor)
 {
 	struct pb_link *link = queue->channel->link;
 	const uint64_t time_us = link->ops->now(link);
