@@ -31,6 +31,7 @@ static const struct pb_fiber_lock_row locks[] = {
 	{"events", &world.events, PB_FIBER_SHORT},     {"queue", &world.queue[0], PB_FIBER_SHORT},
 	{"queue", &world.queue[1], PB_FIBER_SHORT},    {"mutex", &world.memory, PB_FIBER_MUTEX},
 	{"stops", &world.stops[0], PB_FIBER_MUTEX},    {"stops", &world.stops[1], PB_FIBER_MUTEX},
+	{"trace", &world.traced, PB_FIBER_SHORT},
 };
 
 #define LOCKS (sizeof(locks) / sizeof(locks[0]))
@@ -308,13 +309,27 @@ static void interrupt(void)
 	}
 }
 
+/** Reads what the library has noted, from the oldest on. */
+static void read_trace(uint32_t self, uint32_t q)
+{
+	struct pb_host_event events[PB_LIBRARY_NOTED / 2u];
+	const uint32_t count = pb_host_trace_read(&world.trace, events, sizeof(events) / sizeof(events[0]));
+
+	(void)self;
+	(void)q;
+	for (uint32_t i = 0; i < count; i++) {
+		if (events[i].kind < PB_HOST_SUBMITTED || events[i].kind > PB_HOST_SEEN)
+			pb_fibers_fail("an event of the host has kind %u", events[i].kind);
+	}
+}
+
 /* ---- one schedule ---- */
 
 static void (*const calls[])(uint32_t self, uint32_t q) = {
 	submit,       submit,      submit,      submit,        submit,       submit,
 	submit,       watch_fence, watch_fence, wait_a_while,  make_context, query,
 	two_commands, use_memory,  moderate,    preempt,       preempt,      suspend,
-	resync,       poll_events, reset,       close_channel,
+	resync,       poll_events, reset,       close_channel, read_trace,
 };
 
 static void run(uint32_t self)
@@ -355,8 +370,12 @@ static void open_channel(void)
 	const struct pb_segment_request system = {PB_SEGMENT_SYSTEM, SYSTEM_OS,    SYSTEM_GPU,
 						  SYSTEM_BYTES,      SYSTEM_BYTES, PB_SEGMENT_LINEAR};
 
-	pb_library_must(pb_channel_attach(&world.channel, pb_threads_link(1, &world.locks), PATIENCE_US),
-			"attach");
+	struct pb_link *link = pb_threads_link(1, &world.locks);
+
+	pb_library_must(pb_host_trace_begin(&world.trace, world.noted, PB_LIBRARY_NOTED, &world.traced.lock),
+			"trace");
+	link->trace = &world.trace;
+	pb_library_must(pb_channel_attach(&world.channel, link, PATIENCE_US), "attach");
 	pb_library_must(pb_segment_create(&world.system, &world.channel, &system), "segment");
 	pb_library_must(pb_memory_allocate(&world.system, BUFFER_BYTES, BUFFER_BYTES, &world.buffer),
 			"buffer");

@@ -12,6 +12,8 @@
 #define PB_LIBRARY_THREADS 4u
 #define PB_LIBRARY_QUEUES  2u
 /** Entries of a queue's ring: more than a schedule submits, so that the history holds all. */
+/** Events of the host that are kept: fewer than are noted. */
+#define PB_LIBRARY_NOTED   8u
 #define PB_LIBRARY_ENTRIES 64u
 
 /** What a thread did; only the thread writes it, and the judge reads it when all have returned. */
@@ -31,7 +33,7 @@ struct pb_library_watch {
 /** One channel with its locks, and what was done to it. */
 struct pb_library {
 	struct pb_fiber_lock commands, kicks, events, queue[PB_LIBRARY_QUEUES], memory,
-		stops[PB_LIBRARY_QUEUES];
+		stops[PB_LIBRARY_QUEUES], traced;
 	struct pb_channel_locks locks;
 	struct pb_channel channel;
 	struct pb_channel admin;
@@ -42,6 +44,8 @@ struct pb_library {
 	uint32_t context, bad_context;
 	struct pb_library_thread threads[PB_FIBERS];
 	struct pb_library_watch watches[PB_LIBRARY_QUEUES];
+	struct pb_host_trace trace;
+	struct pb_host_event noted[PB_LIBRARY_NOTED]; /**< memory of `trace` */
 	bool closes; /**< the admin closes the channel during this schedule */
 	const char *removed;
 };

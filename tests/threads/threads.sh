@@ -62,7 +62,7 @@ each() {
 
 failures=0
 if [[ $what == library ]]; then
-	for lock in commands kicks events queue mutex; do
+	for lock in commands kicks events queue trace mutex; do
 		without "$lock" 66
 	done
 	without stops 66 3
