@@ -17,7 +17,7 @@ enum option_key {
 static const struct argp_option option_table[] = {
 	{"hang-limit", KEY_HANG, "MS", 0,
 	 "Milliseconds without progress after which a submission is reset and its context lost, 1 to 10000; "
-	 "the card takes 10 to 100, unless its administrator allows more (default: the card's limit, 10000)",
+	 "the card takes no more than its administrator allows (default: the card's limit, 10000)",
 	 0},
 	{"priority", KEY_PRIORITY, "P", 0, "idle, low, normal (default), high or realtime", 0},
 	{"video-memory", KEY_VIDEO, "SIZE", 0,

@@ -146,9 +146,9 @@ static bool make_queues(struct pb_gl_card *card, const struct pb_gl_card_options
 		error = pb_queue_create_with(&card->paging, &card->channel, &card->system, &request);
 	if (error != PB_ERROR_OK)
 		return fail(card, message, "queue", error);
-	/* A stop keeps the card's limit: one of the queue's would count whatever progress the renderer makes. */
+	/* The card with a GL engine sets the node's limits: a channel may only ask for shorter ones. */
 	if (options->hang_us != 0)
-		pb_queue_set_limits(&card->queue, options->hang_us, 0);
+		pb_queue_set_limits(&card->queue, options->hang_us, options->hang_us);
 	error = pb_context_create(&card->channel, &card->setup.context);
 	for (uint32_t i = 0; error == PB_ERROR_OK && i < 2; i++)
 		error = pb_format_set(&card->channel, PB_GL_FORMAT_PAGE + i, &pb_gl_formats[i], NULL);
