@@ -22,6 +22,9 @@ enum pb_error pb_pause(struct pb_link *link, uint64_t deadline, uint64_t slice_u
 	if (now >= deadline)
 		return PB_ERROR_TIMEOUT;
 	error = link->ops->wait(link, deadline - now < slice_us ? deadline - now : slice_us);
+	if (link->trace != NULL && error == PB_ERROR_OK)
+		pb_host_trace_add(link->trace, &(const struct pb_host_event){.time_us = link->ops->now(link),
+									     .kind = PB_HOST_INTERRUPT});
 	return error == PB_ERROR_TIMEOUT ? PB_ERROR_OK : error;
 }
 

@@ -152,4 +152,21 @@ enum pb_error pb_queue_indices(struct pb_queue *queue, uint32_t *put, uint32_t *
 /** Reads the fence record as pb_queue_fence_now(). Pre: the caller holds the queue's lock; the channel is attached. */
 enum pb_error pb_queue_read_fence(struct pb_queue *queue, struct pb_fence *fence);
 
+/** What a submission did to its queue, for the trace of the host. */
+struct pb_submitted {
+	uint64_t value;     /**< timeline value */
+	uint32_t index;     /**< of the descriptor */
+	uint32_t before;    /**< consumer index known before the submission */
+	uint32_t completed; /**< consumer index that the submission has read */
+};
+
+/** Notes that the consumer index has moved, if the link is traced. Pre: the caller holds no short lock. */
+void pb_note_seen(const struct pb_queue *queue, uint32_t before, uint32_t completed);
+/**
+ * Notes a submission. Pre: the link is traced; the caller holds no short lock.
+ * @param time_us when it began, on the link's clock
+ */
+void pb_note_submitted(const struct pb_queue *queue, uint32_t fence_id, uint64_t time_us,
+		       const struct pb_submitted *submitted);
+
 #endif

@@ -6,6 +6,7 @@ pb_library(pb_host SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/crash.c
   ${CMAKE_CURRENT_LIST_DIR}/command.c
   ${CMAKE_CURRENT_LIST_DIR}/segment.c
+  ${CMAKE_CURRENT_LIST_DIR}/host_trace.c
   ${CMAKE_CURRENT_LIST_DIR}/queue.c
   ${CMAKE_CURRENT_LIST_DIR}/stop.c
   ${CMAKE_CURRENT_LIST_DIR}/query.c

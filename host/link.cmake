@@ -1,5 +1,6 @@
 # Links of Linux processes to a card.
-pb_library(pb_link_system SOURCES ${CMAKE_CURRENT_LIST_DIR}/link_system.c)
+pb_library(pb_link_system SOURCES ${CMAKE_CURRENT_LIST_DIR}/link_system.c
+  ${CMAKE_CURRENT_LIST_DIR}/link_trace.c LINKS pb_host)
 pb_library(pb_link_socket SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/link_message.c
   ${CMAKE_CURRENT_LIST_DIR}/link_observer.c

@@ -16,6 +16,7 @@
 #include "hal/shared.h"
 #include "host/link_protocol.h"
 #include "host/link_system.h"
+#include "host/link_trace.h"
 #include "patchbay/abi/channel.h"
 
 /* Identity of QEMU's device. */
@@ -168,6 +169,7 @@ static void close_link(struct pb_link *link)
 {
 	struct link_pci *card = link_of(link);
 
+	pb_link_trace_end(link);
 	if (link->memory != NULL)
 		(void)munmap(link->memory, link->memory_bytes);
 	if (card->page != NULL)
@@ -275,6 +277,7 @@ enum pb_error pb_pci_open(const char *devices, const char *address, struct pb_li
 	*card = (struct link_pci){.link = {.ops = &pci_ops}, .enable = -1, .registers = -1};
 	error = connect_card(card, devices, address);
 	if (error == PB_ERROR_OK) {
+		pb_link_trace_begin(&card->link);
 		*link = &card->link;
 	} else {
 		const int reason = errno;

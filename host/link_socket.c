@@ -17,6 +17,7 @@
 #include "host/link_message.h"
 #include "host/link_protocol.h"
 #include "host/link_system.h"
+#include "host/link_trace.h"
 #include "patchbay/abi/channel.h"
 #include "patchbay/link.h"
 
@@ -161,6 +162,7 @@ static void close_link(struct pb_link *link)
 {
 	struct link_socket *card = (struct link_socket *)link;
 
+	pb_link_trace_end(link);
 	if (link->memory != NULL)
 		munmap(link->memory, link->memory_bytes);
 	pb_message_drop(&card->doorbell);
@@ -215,6 +217,7 @@ enum pb_error pb_link_open_socket(const char *path, struct pb_link **link)
 		errno = reason;
 		return error;
 	}
+	pb_link_trace_begin(&card->link);
 	*link = &card->link;
 	return PB_ERROR_OK;
 }

@@ -21,6 +21,7 @@
 #include "host/link_pci.h"
 #include "host/link_protocol.h"
 #include "host/link_system.h"
+#include "host/link_trace.h"
 #include "patchbay/abi/channel.h"
 
 struct link_vfio {
@@ -90,6 +91,7 @@ static void close_link(struct pb_link *link)
 {
 	struct link_vfio *card = link_of(link);
 
+	pb_link_trace_end(link);
 	if (link->memory != NULL)
 		(void)munmap(link->memory, link->memory_bytes);
 	/* The kernel ends the device's interrupts with the device. */
@@ -275,6 +277,7 @@ enum pb_error pb_link_open_vfio(const char *address, struct pb_link **link)
 				   .request = -1};
 	error = connect_card(card, address);
 	if (error == PB_ERROR_OK) {
+		pb_link_trace_begin(&card->link);
 		*link = &card->link;
 	} else {
 		const int reason = errno;

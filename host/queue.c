@@ -155,7 +155,8 @@ static ALWAYS_INLINE bool accept_completed(struct pb_queue *queue, uint32_t comp
 	return true;
 }
 
-static ALWAYS_INLINE void write_descriptor(struct pb_queue *queue, const struct pb_descriptor *descriptor)
+/** Writes a descriptor. @return its timeline value */
+static ALWAYS_INLINE uint64_t write_descriptor(struct pb_queue *queue, const struct pb_descriptor *descriptor)
 {
 	struct pb_queue_page *page = pb_queue_page(queue);
 	struct pb_descriptor *ring = (struct pb_descriptor *)(void *)(page + 1);
@@ -176,6 +177,7 @@ static ALWAYS_INLINE void write_descriptor(struct pb_queue *queue, const struct 
 	pb_shared_release();
 	pb_shared_write32(&page->put, ++queue->put);
 	pb_shared_release();
+	return timeline;
 }
 
 /* Returns the kicks that the firmware has not read; more than the ring holds: it broke the contract. */
@@ -216,23 +218,35 @@ void pb_wait_on(struct pb_wait *wait, const struct pb_queue *queue, uint64_t tim
 	pb_shared_copy_out(wait, &words, sizeof(words));
 }
 
-/* Writes the descriptor, if there is room. Pre: the caller holds the queue's lock. @param kicks that are unread */
+/*
+ * Writes the descriptor, if there is room. Pre: the caller holds the queue's lock. @param kicks that are unread
+ * @param submitted NULL, or out: the indices, unless the error is PB_ERROR_PROTOCOL; the value if there is no error
+ */
 static ALWAYS_INLINE enum pb_error append(struct pb_queue *queue, const struct pb_descriptor *descriptor,
-					  uint32_t kicks)
+					  uint32_t kicks, struct pb_submitted *submitted)
 {
+	const uint32_t before = queue->completed;
+	uint64_t value;
+
 	/* A read of one word needs no seqlock. */
 	if (kicks > queue->channel->kick_entries ||
 	    !accept_completed(queue, pb_shared_read32(&pb_queue_page(queue)->fence.completed)))
 		return pb_diagnose(queue->channel, PB_ERROR_PROTOCOL);
+	if (submitted != NULL)
+		*submitted = (struct pb_submitted){
+			.index = queue->put, .before = before, .completed = queue->completed};
 	if (queue->put - queue->completed >= queue->entries)
 		return PB_ERROR_NO_SPACE;
 	pb_shared_acquire();
-	write_descriptor(queue, descriptor);
+	value = write_descriptor(queue, descriptor);
+	if (submitted != NULL)
+		submitted->value = value;
 	return PB_ERROR_OK;
 }
 
 /* Submits beside other threads. The kick ring is counted again for the kick: others may have used its room. */
-static enum pb_error submit_locked(struct pb_queue *queue, const struct pb_descriptor *descriptor)
+static enum pb_error submit_locked(struct pb_queue *queue, const struct pb_descriptor *descriptor,
+				   struct pb_submitted *submitted)
 {
 	struct pb_channel *channel = queue->channel;
 	struct pb_lock *kick_lock = channel->link->locks->kicks;
@@ -243,7 +257,7 @@ static enum pb_error submit_locked(struct pb_queue *queue, const struct pb_descr
 	kicks = unread_kicks(channel);
 	pb_unlock(kick_lock);
 	pb_lock(queue->lock);
-	error = append(queue, descriptor, kicks);
+	error = append(queue, descriptor, kicks, submitted);
 	pb_unlock(queue->lock);
 	if (error != PB_ERROR_OK)
 		return error;
@@ -254,7 +268,8 @@ static enum pb_error submit_locked(struct pb_queue *queue, const struct pb_descr
 	return PB_ERROR_OK;
 }
 
-enum pb_error pb_queue_submit(struct pb_queue *queue, const struct pb_descriptor *descriptor)
+static ALWAYS_INLINE enum pb_error submit(struct pb_queue *queue, const struct pb_descriptor *descriptor,
+					  struct pb_submitted *submitted)
 {
 	struct pb_channel *channel = queue->channel;
 	enum pb_error error = pb_channel_check(channel, NULL);
@@ -263,14 +278,36 @@ enum pb_error pb_queue_submit(struct pb_queue *queue, const struct pb_descriptor
 	if (error != PB_ERROR_OK)
 		return error;
 	if (channel->link->locks != NULL)
-		return submit_locked(queue, descriptor);
+		return submit_locked(queue, descriptor, submitted);
 	kicks = unread_kicks(channel);
-	error = append(queue, descriptor, kicks);
+	error = append(queue, descriptor, kicks, submitted);
 	if (error != PB_ERROR_OK)
 		return error;
 	write_kick(queue, kicks < channel->kick_entries);
 	ring_doorbell(channel);
 	return PB_ERROR_OK;
+}
+
+/* As submit(), and notes it. The time is read first: the firmware cannot see the descriptor before. */
+static __attribute__((__noinline__)) enum pb_error submit_noted(struct pb_queue *queue,
+							    const struct pb_descriptor *descriptor)
+{
+	struct pb_link *link = queue->channel->link;
+	const uint64_t time_us = link->ops->now(link);
+	struct pb_submitted submitted = {0};
+	const enum pb_error error = submit(queue, descriptor, &submitted);
+
+	if (error == PB_ERROR_OK)
+		pb_note_submitted(queue, descriptor->fence_id, time_us, &submitted);
+	pb_note_seen(queue, submitted.before, submitted.completed); /* the ring may have been full */
+	return error;
+}
+
+enum pb_error pb_queue_submit(struct pb_queue *queue, const struct pb_descriptor *descriptor)
+{
+	if (queue->channel->link->trace != NULL)
+		return submit_noted(queue, descriptor);
+	return submit(queue, descriptor, NULL);
 }
 
 /* ---- fences ---- */
@@ -339,6 +376,7 @@ static enum pb_error read_completed(struct pb_queue *queue)
 enum pb_error pb_queue_indices(struct pb_queue *queue, uint32_t *put, uint32_t *completed)
 {
 	enum pb_error error;
+	uint32_t before;
 
 	if (!queue->channel->attached)
 		return PB_ERROR_DETACHED;
@@ -346,10 +384,12 @@ enum pb_error pb_queue_indices(struct pb_queue *queue, uint32_t *put, uint32_t *
 	if (error != PB_ERROR_OK)
 		return error;
 	pb_lock(queue->lock);
+	before = queue->completed;
 	error = read_completed(queue);
 	*put = queue->put;
 	*completed = queue->completed;
 	pb_unlock(queue->lock);
+	pb_note_seen(queue, before, *completed);
 	return error;
 }
 
@@ -402,6 +442,7 @@ enum pb_error pb_queue_read_fence(struct pb_queue *queue, struct pb_fence *fence
 enum pb_error pb_queue_fence_now(struct pb_queue *queue, struct pb_fence *fence)
 {
 	enum pb_error error;
+	uint32_t before, after;
 
 	if (!queue->channel->attached)
 		return PB_ERROR_DETACHED;
@@ -409,8 +450,11 @@ enum pb_error pb_queue_fence_now(struct pb_queue *queue, struct pb_fence *fence)
 	if (error != PB_ERROR_OK)
 		return error;
 	pb_lock(queue->lock);
+	before = queue->completed;
 	error = pb_queue_read_fence(queue, fence);
+	after = queue->completed;
 	pb_unlock(queue->lock);
+	pb_note_seen(queue, before, after);
 	return error;
 }
 

@@ -4,8 +4,8 @@
 import os
 
 # What such a machine is to pass, beside the tests of host memory: those where objects move, and where the card goes.
-TESTS = ("host,commands_run_on_each_node,objects_keep_their_contents_when_they_move,four_processes_share_the_card,"
-         "objects_of_other_drivers_order_their_users,objects_of_other_drivers_make_room,objects_are_lent_to_other_drivers,"
+TESTS = ("objects_of_other_drivers_make_room,host,commands_run_on_each_node,objects_keep_their_contents_when_they_move,"
+         "four_processes_share_the_card,objects_of_other_drivers_order_their_users,objects_are_lent_to_other_drivers,"
          "unneeded_contents_are_not_moved,flips_show_the_picture,"
          "objects_keep_their_contents_over_a_sleep,submissions_that_wait_survive_a_sleep,a_machine_sleeps_under_load,"
          "host_memory_survives_the_firmware,the_device_unbinds_under_load,the_module_loads_again,"

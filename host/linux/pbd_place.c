@@ -27,8 +27,23 @@ static int pbd_evict_own(struct pbd_submit *submit)
 	return ret;
 }
 
-/* Places the objects that must be in the window, or the others. */
-static int pbd_place_some(struct pbd_submit *submit, u32 patchable)
+/* How much choice there is of where an object may lie. */
+enum pbd_choice {
+	PBD_WINDOW, /* in the window */
+	PBD_VRAM,   /* anywhere in VRAM */
+	PBD_ANY,    /* also in host memory */
+	PBD_CHOICES,
+};
+
+static enum pbd_choice pbd_choice_of(const struct pbd_bo *bo)
+{
+	if (bo->flags & PATCHBAY_GEM_PATCHABLE)
+		return PBD_WINDOW;
+	return bo->flags & PBD_BO_VRAM ? PBD_VRAM : PBD_ANY;
+}
+
+/* Places the objects of a choice. */
+static int pbd_place_some(struct pbd_submit *submit, enum pbd_choice choice)
 {
 	struct pbd_job *job = submit->job;
 	int ret = 0;
@@ -37,21 +52,22 @@ static int pbd_place_some(struct pbd_submit *submit, u32 patchable)
 	for (i = 0; ret == 0 && i < job->object_count; i++) {
 		struct pbd_bo *bo = pbd_bo(job->objects[i]);
 
-		if ((bo->flags & PATCHBAY_GEM_PATCHABLE) == patchable)
+		if (pbd_choice_of(bo) == choice)
 			ret = pbd_bo_place(submit->dev, bo, &submit->room);
 	}
 	return ret;
 }
 
 /*
- * Brings all objects into VRAM: those first that the others could take the window from. If they do not fit as they lie, they
- * make room for each other once.
+ * Brings all objects to where they may lie: those first that have the least choice. If they do not fit as they lie, they make
+ * room for each other once.
  * @return -EAGAIN: as pbd_bo_place()
  */
 int pbd_place_all(struct pbd_submit *submit)
 {
 	struct pbd_device *dev = submit->dev;
 	struct pbd_job *job = submit->job;
+	enum pbd_choice choice;
 	unsigned int round;
 	int ret = 0;
 	u32 i;
@@ -62,9 +78,8 @@ int pbd_place_all(struct pbd_submit *submit)
 		return -EBUSY;
 	submit->room.ticket = &submit->ticket;
 	for (round = 0; round < 2; round++) {
-		ret = pbd_place_some(submit, PATCHBAY_GEM_PATCHABLE);
-		if (ret == 0)
-			ret = pbd_place_some(submit, 0);
+		for (choice = PBD_WINDOW, ret = 0; ret == 0 && choice < PBD_CHOICES; choice++)
+			ret = pbd_place_some(submit, choice);
 		if (ret != -ENOSPC || round == 1)
 			break;
 		ret = pbd_evict_own(submit);

@@ -2,22 +2,26 @@
 /**
  * @file
  * The tracepoints of the Linux driver (host/linux/pbd_trace.h), as a guest's
- * kernel prints them: /sys/kernel/tracing/trace, or `trace-cmd report`.
+ * kernel prints them: /sys/kernel/tracing/trace, or `trace-cmd report`; and events of hosts (patchbay/host_trace.h).
  */
 #ifndef PB_HOST_TOOL_GUEST_TRACE_H
 #define PB_HOST_TOOL_GUEST_TRACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/* X(NAME, number, text): the tracepoints, without "patchbay_". */
+/* X(NAME, number, text): the tracepoints, without "patchbay_"; then the events of hosts. */
 #define PB_GUEST_EVENTS(X)                                                                                   \
 	X(SUBMIT, 1, "submit")                                                                               \
 	X(RING, 2, "ring")                                                                                   \
-	X(SIGNAL, 3, "signal")
+	X(SIGNAL, 3, "signal")                                                                               \
+	X(HOST_SUBMITTED, 4, "submitted")                                                                    \
+	X(HOST_INTERRUPT, 5, "interrupt")                                                                    \
+	X(HOST_SEEN, 6, "seen")
 
-/** Tracepoints. */
+/** Tracepoints of a guest, and events of a host. */
 enum pb_guest_event_kind {
 #define PB_GUEST_EVENT_ENUM(name, number, text) PB_GUEST_##name = (number),
 	PB_GUEST_EVENTS(PB_GUEST_EVENT_ENUM)
@@ -29,15 +33,16 @@ enum pb_guest_event_kind {
 
 /** One event. */
 struct pb_guest_event {
-	uint64_t nanoseconds; /**< the guest's clock */
-	uint64_t file;        /**< number of the DRM file */
+	uint64_t nanoseconds; /**< the guest's clock; of a host its link's */
+	uint64_t file;        /**< number of the DRM file; of a host its channel */
 	uint64_t value;       /**< of the queue's timeline; its low half is the fence id */
 	uint32_t kind;        /**< enum pb_guest_event_kind */
 	uint32_t node;        /**< node of the queue */
 	uint32_t queue;       /**< the firmware's handle of the queue */
-	uint32_t card_us;     /**< the card's clock (pb_boot_block.clock) as the guest has seen it */
-	int32_t detail;       /**< as host/linux/pbd_trace.h describes it */
-	uint32_t pid;         /**< of the task that ran */
+	/** The card's clock (pb_boot_block.clock) as the guest has seen it; of a host pb_host_event.index. */
+	uint32_t card_us;
+	int32_t detail;                 /**< as host/linux/pbd_trace.h describes it; of a host the fence id */
+	uint32_t pid;                   /**< of the task that ran */
 	char comm[PB_GUEST_COMM_BYTES]; /**< its name, zero-terminated */
 };
 
@@ -50,6 +55,16 @@ struct pb_guest_trace {
 	uint32_t line;   /**< number of the last line that was read, from 1 */
 };
 
+/** Returns whether an event is a host's. */
+static inline bool pb_guest_event_is_host(const struct pb_guest_event *event)
+{
+	return event->kind >= PB_GUEST_HOST_SUBMITTED;
+}
+/** Returns the SubmissionFenceId of an event. */
+static inline uint32_t pb_guest_event_fence(const struct pb_guest_event *event)
+{
+	return pb_guest_event_is_host(event) ? (uint32_t)event->detail : (uint32_t)event->value;
+}
 /** Returns the name of a kind; "?": an unknown one. */
 const char *pb_guest_event_name(uint32_t kind);
 /**

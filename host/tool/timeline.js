@@ -12,11 +12,11 @@ const KINDS = [["render", "#3f7cc9"], ["present", "#1f9e8f"], ["paging", "#e0a02
 const MARKS = [["interrupt", "#58a06a"], ["preemption", "#8e5bc0"], ["reset", "#d0602b"], ["error", "#b3123f"], ["other", "#7d8794"]];
 const hex = n => "0x" + n.toString(16);
 // DDI calls of a WDDM kernel, and events of a Linux guest: time, name, lane, fence id of a packet, id of a preemption,
-// NTSTATUS or error. They are marks, too.
-const [AT, CALL, CALL_LANE, CALL_FENCE, CALL_ID, STATUS] = Array(6).keys();
+// NTSTATUS or error; of an event of a host its number. They are marks, too.
+const [AT, CALL, CALL_LANE, CALL_FENCE, CALL_ID, STATUS, CALL_HOST] = Array(7).keys();
 if (data.calls.length) MARKS.push(["host", "#0f7fa8"]);
 for (const c of data.calls)
-	data.marks.push([c[AT], MARKS.length - 1, c[CALL] + (c[CALL_FENCE] !== null ? " fence " + hex(c[CALL_FENCE]) : "") + (c[CALL_ID] !== null ? " preemption " + c[CALL_ID] : "") + (c[STATUS] ? " status " + hex(c[STATUS]) : ""), c[CALL_LANE], null]);
+	data.marks.push([c[AT], MARKS.length - 1, c[CALL] + (c[CALL_FENCE] !== null ? " fence " + hex(c[CALL_FENCE]) : "") + (c[CALL_ID] !== null ? " preemption " + c[CALL_ID] : "") + (c[STATUS] ? " status " + hex(c[STATUS]) : ""), c[CALL_LANE], null, c[CALL_HOST] ?? null]);
 if (data.calls.length) data.marks.sort((a, b) => a[0] - b[0]);
 // Signals that let a packet go on: index of the signalled packet and of the one that waited, time of WAIT or null, of WAKE.
 const [SIGNAL, WAITER, SINCE, WOKEN] = Array(4).keys();
@@ -96,7 +96,7 @@ function groupBy(key, packets) {
 // Lanes: each node, and below it its queues, which data.lanes has in that order. Queues of an unknown node come last.
 function makeLanes() {
 	const nodes = new Map(groupBy(NODE, data.packets.filter(p => p[FEED] !== null && p[NODE] !== null)));
-	const packets = new Map(groupBy(LANE, data.packets)), byNode = new Map(), byQueue = new Map(), lanes = [];
+	const packets = new Map(groupBy(LANE, data.packets)), byNode = new Map(), byQueue = new Map(), byHost = new Map(), lanes = [];
 	for (const n of [...new Set([...data.nodes, ...nodes.keys(), ...data.lanes.map(q => q[ON])])].sort((a, b) => (a ?? Infinity) - (b ?? Infinity))) {
 		byNode.set(n, makeLane(n === null ? "node unknown" : `node ${n}`, n === null ? "" : nodes.has(n) ? "its ring" : "idle", nodes.get(n) ?? [], p => p[FEED], p => p[RUN] ?? p[END]));
 		lanes.push(byNode.get(n));
@@ -107,7 +107,13 @@ function makeLanes() {
 			lanes.push(byQueue.get(i));
 		});
 	}
-	for (const m of data.marks) (m[3] !== null ? byQueue.get(m[3]) : byNode.get(m[4]))?.marks.push(m);
+	// Processes of hosts: number, name, process id, channel.
+	for (const [n, name, pid, channel] of data.hosts) {
+		byHost.set(n, makeLane(`host ${name} ${pid}, channel ${channel}`, "", [], first, first));
+		Object.assign(byHost.get(n), { whole: true, host: true });
+		lanes.push(byHost.get(n));
+	}
+	for (const m of data.marks) (m[5] != null ? byHost.get(m[5]) : m[3] !== null ? byQueue.get(m[3]) : byNode.get(m[4]))?.marks.push(m);
 	return lanes;
 }
 const lanes = makeLanes();
@@ -235,8 +241,9 @@ class Runs {
 	}
 }
 
-// Tells whether a lane has a packet in the part of the trace that is shown.
+// Tells whether a lane has a packet, or an event of a host, in the part of the trace that is shown.
 function isActive(lane) {
+	if (lane.host) return lane.marks.some(m => m[0] >= begin && m[0] <= end);
 	const i = search(lane.reach, begin);
 	return i < lane.packets.length && lane.from[i] <= end;
 }

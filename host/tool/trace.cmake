@@ -20,6 +20,8 @@ pb_library(pb_trace
     ${CMAKE_CURRENT_LIST_DIR}/trace_file.c
     ${CMAKE_CURRENT_LIST_DIR}/guest_trace.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_guest.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_host.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_host_file.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_import.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_keep.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_lane.c

@@ -253,6 +253,15 @@ static void print_guest(const struct pb_trace_guest *at)
 {
 	const struct pb_guest_event *event = &at->event;
 
+	if (pb_guest_event_is_host(event)) {
+		printf("%6" PRIu64 ".%06u  host %u %-9s queue 0x%08x index %u value %" PRIu64
+		       " fence %u node %u channel %" PRIu64 " task %s %u\n",
+		       at->time / 1000000u, (unsigned)(at->time % 1000000u), (unsigned)at->guest,
+		       pb_guest_event_name(event->kind), (unsigned)event->queue, (unsigned)event->card_us,
+		       event->value, (unsigned)event->detail, (unsigned)event->node, event->file, event->comm,
+		       (unsigned)event->pid);
+		return;
+	}
 	printf("%6" PRIu64 ".%06u  guest %u %-6s queue 0x%08x value %" PRIu64 " node %u file %" PRIu64
 	       " task %s %u detail %d\n",
 	       at->time / 1000000u, (unsigned)(at->time % 1000000u), (unsigned)at->guest,
@@ -433,10 +442,12 @@ static int import_command(int argc, char **argv)
 	static const struct argp argp = {
 		.parser = parse_import,
 		.args_doc = "FILE.trace GUEST.txt JOINED.trace",
-		.doc = "Join the trace of a card with that of a guest's Linux driver.\v"
+		.doc = "Join the trace of a card with that of a guest's Linux driver, or of hosts.\v"
 		       "GUEST.txt is /sys/kernel/tracing/trace of the guest, or what trace-cmd report "
 		       "prints, with "
-		       "the events patchbay_submit, patchbay_ring and patchbay_signal.\n\n"
+		       "the events patchbay_submit, patchbay_ring and patchbay_signal. Or it is the file "
+		       "that programs on the card's machine have written with PATCHBAY_TRACE_HOST=FILE in "
+		       "their environment.\n\n"
 		       "Exit code: 0 success; 1 reading or writing failed; 2 wrong arguments.",
 	};
 	struct pb_trace_import files = {0};
@@ -459,7 +470,7 @@ int pb_trace_command(int argc, char **argv)
 		{"export", (char[]){"patchbay trace export"}, export_command,
 		 "export a trace file as a timeline"},
 		{"import", (char[]){"patchbay trace import"}, import_command,
-		 "join a trace file with the trace of a Linux guest"},
+		 "join a trace file with that of a Linux guest or of hosts"},
 	};
 	const bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0);
 

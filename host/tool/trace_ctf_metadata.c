@@ -148,6 +148,15 @@ static void write_call(FILE *file, uint32_t function)
 
 static void write_guest(FILE *file, uint32_t kind)
 {
+	if (kind >= PB_GUEST_HOST_SUBMITTED) {
+		fprintf(file,
+			"event {\n\tname = \"host_%s\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct { "
+			"uint32_t _host; uint64_t _channel; uint32_t _node; hex32_t _queue; uint64_t _value; "
+			"hex32_t _fence; uint32_t _index; uint64_t _host_ns; uint32_t _pid; string _comm; "
+			"};\n};\n",
+			pb_guest_event_name(kind), PB_CTF_GUESTS + kind);
+		return;
+	}
 	fprintf(file,
 		"event {\n\tname = \"guest_%s\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct { "
 		"uint32_t _guest; uint64_t _file; uint32_t _node; hex32_t _queue; uint64_t _value; "
@@ -169,7 +178,7 @@ bool pb_trace_ctf_metadata(FILE *file, const struct pb_trace_data *data)
 	write_events(file, data);
 	for (uint32_t i = 0; data->call_count != 0 && i <= PB_DDI_RESTART_FROM_TIMEOUT; i++)
 		write_call(file, i);
-	for (uint32_t i = PB_GUEST_SUBMIT; data->guest_count != 0 && i <= PB_GUEST_SIGNAL; i++)
+	for (uint32_t i = PB_GUEST_SUBMIT; data->guest_count != 0 && i <= PB_GUEST_HOST_SEEN; i++)
 		write_guest(file, i);
 	return fflush(file) == 0 && ferror(file) == 0;
 }

@@ -18,6 +18,8 @@ static const char former_magic[8] = "PBTRACE1";
 #define ANCHOR_WORDS        6u
 #define FORMER_ANCHOR_WORDS 3u
 #define NODES_MAX           256u
+/** In a microsecond. */
+#define NANOSECONDS 1000u
 
 /* ---- writing ---- */
 
@@ -113,7 +115,9 @@ bool pb_trace_file_guest(FILE *file, uint32_t guest, const struct pb_guest_event
 		for (size_t c = 0; c < sizeof(event->comm); c++)
 			words[PB_TRACE_GUEST_COMM + c / 4u] |= (uint32_t)(uint8_t)event->comm[c]
 							       << 8u * (c % 4u);
-		if (!write_words(file, PB_TRACE_PIECE_GUEST, words, PB_TRACE_GUEST_WORDS))
+		if (!write_words(file,
+				 pb_guest_event_is_host(event) ? PB_TRACE_PIECE_HOST : PB_TRACE_PIECE_GUEST,
+				 words, PB_TRACE_GUEST_WORDS))
 			return false;
 	}
 	return true;
@@ -286,8 +290,8 @@ static const char *read_piece(struct reading *reading, uint32_t kind, uint8_t *b
 		reading->clock.hertz = data->hertz = words[0];
 	if (kind == PB_TRACE_PIECE_ANCHOR && (count == ANCHOR_WORDS || count == FORMER_ANCHOR_WORDS))
 		return read_anchor(reading, words, count);
-	if (kind == PB_TRACE_PIECE_GUEST)
-		return pb_trace_guest_add(data, words, count);
+	if (kind == PB_TRACE_PIECE_GUEST || kind == PB_TRACE_PIECE_HOST)
+		return pb_trace_guest_add(data, kind == PB_TRACE_PIECE_HOST, words, count);
 	if (kind == PB_TRACE_PIECE_CALLS)
 		return count % CALL_WORDS != 0 ? "a piece of calls is cut off"
 					       : read_calls(data, words, count);
@@ -317,6 +321,20 @@ static const char *read_pieces(FILE *file, struct pb_trace_data *data, uint8_t *
 	return wrong;
 }
 
+/** Finds the times of hosts' events by the anchors. Without an anchor they are never. */
+static void time_hosts(struct pb_trace_data *data)
+{
+	for (size_t i = 0; i < data->guest_count; i++) {
+		struct pb_trace_guest *at = &data->guest[i];
+		int64_t time = -1;
+
+		if (!pb_guest_event_is_host(&at->event))
+			continue;
+		(void)pb_trace_time_of(data, at->event.nanoseconds / NANOSECONDS, &time);
+		at->time = (uint64_t)time;
+	}
+}
+
 const char *pb_trace_file_read(FILE *file, struct pb_trace_data *data)
 {
 	char begins[sizeof(magic)];
@@ -333,6 +351,7 @@ const char *pb_trace_file_read(FILE *file, struct pb_trace_data *data)
 		return "out of memory";
 	wrong = read_pieces(file, data, bytes);
 	time_calls(data);
+	time_hosts(data);
 	pb_trace_guest_time(data);
 	free(bytes);
 	return wrong;

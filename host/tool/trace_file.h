@@ -33,6 +33,7 @@ enum pb_trace_piece {
 	PB_TRACE_PIECE_NODES = 8, /**< one word: number of the card's nodes */
 	PB_TRACE_PIECE_GUEST =
 		16, /**< events of a guest, behind the records; words as pb_trace_file_guest() has them */
+	PB_TRACE_PIECE_HOST = 17, /**< events of a host, with the words of a guest's */
 };
 
 /** Largest piece, in bytes. */
@@ -65,7 +66,10 @@ bool pb_trace_file_anchor(FILE *file, const struct pb_trace_anchor *anchor, uint
 /** Writes DDI calls. @return false: writing failed */
 bool pb_trace_file_calls(FILE *file, const struct pb_ddi_call *calls, size_t count);
 
-/** Writes events of a guest. @param guest its number: guests with one number have one clock @return false: writing failed */
+/**
+ * Writes events of a guest, or of a host. @param guest its number: events with one number have one clock
+ * @return false: writing failed
+ */
 bool pb_trace_file_guest(FILE *file, uint32_t guest, const struct pb_guest_event *events, size_t count);
 
 /** A record with its time. */
@@ -84,10 +88,11 @@ struct pb_trace_call {
 
 #define PB_TRACE_GUEST_ALONE UINT32_MAX /**< an event of no submission of the trace */
 
-/** An event of a guest with its time. */
+/** An event of a guest or of a host with its time. */
 struct pb_trace_guest {
-	uint64_t time;  /**< microseconds since the first record, by the card's clock in the event */
-	uint32_t guest; /**< number of the guest */
+	uint64_t
+		time; /**< microseconds since the first record, by the card's clock in the event; of a host by the anchors */
+	uint32_t guest; /**< number of the guest, or of a host's link */
 	uint32_t
 		packet; /**< its submission, an index of pb_timeline.packets, or PB_TRACE_GUEST_ALONE: none is known */
 	struct pb_guest_event event; /**< as in the file */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/tool/trace_host.h"
+
 /** Events that are so near on the guest's clock, in nanoseconds, have one difference to the card's. */
 #define NEAR_NANOSECONDS 100000000u
 #define MICROSECOND      1000u
@@ -39,8 +41,11 @@ static void read_event(struct pb_trace_guest *at, const uint32_t *words)
 	}
 }
 
-const char *pb_trace_guest_add(struct pb_trace_data *data, const uint32_t *words, uint32_t count)
+const char *pb_trace_guest_add(struct pb_trace_data *data, bool host, const uint32_t *words, uint32_t count)
 {
+	const uint32_t first = host ? PB_GUEST_HOST_SUBMITTED : PB_GUEST_SUBMIT;
+	const uint32_t last = host ? PB_GUEST_HOST_SEEN : PB_GUEST_SIGNAL;
+
 	if (count % PB_TRACE_GUEST_WORDS != 0)
 		return "a piece of a guest's events is cut off";
 	for (; count != 0; words += PB_TRACE_GUEST_WORDS, count -= PB_TRACE_GUEST_WORDS) {
@@ -53,8 +58,9 @@ const char *pb_trace_guest_add(struct pb_trace_data *data, const uint32_t *words
 				return "out of memory";
 			data->guest = larger;
 		}
-		if (words[1] < PB_GUEST_SUBMIT || words[1] > PB_GUEST_SIGNAL)
-			return "an event of a guest is of no known kind";
+		if (words[1] < first || words[1] > last)
+			return host ? "an event of a host is of no known kind"
+				    : "an event of a guest is of no known kind";
 		read_event(&data->guest[data->guest_count++], words);
 	}
 	return NULL;
@@ -141,39 +147,61 @@ static void sort(struct pb_trace_data *data, int (*order)(const void *, const vo
 		qsort(data->guest, data->guest_count, sizeof(data->guest[0]), order);
 }
 
-void pb_trace_guest_time(struct pb_trace_data *data)
+/** Finds the times of a guest's events from `first` on, which are near, by the card's clock. */
+static void time_near(struct pb_trace_data *data, bool clocks, size_t first, size_t end, size_t *last)
 {
-	const bool clocks = find_clock(data) < data->count;
-	const size_t start = clocks ? find_clock(data) : 0;
-	size_t last = start, kept = 0;
+	int64_t ahead = INT64_MIN;
 
-	/* A counter tells nothing of the card's clock without CLOCK. */
-	if (data->count == 0 || (data->hertz != 0 && !clocks))
-		data->guest_count = 0;
-	sort(data, by_guest);
-	for (size_t first = 0, end; first < data->guest_count; first = end) {
-		int64_t ahead = INT64_MIN;
+	/* The card's clock goes in steps: the latest look at it, by the guest's clock, was at a step. */
+	for (size_t i = first; i < end; i++) {
+		const int64_t time =
+			time_of(data, clocks, data->guest[i].event.card_us, last) - guest_us(&data->guest[i]);
 
-		if (first != 0 && data->guest[first].guest != data->guest[first - 1u].guest)
-			last = start;
-		end = end_of_near(data, first);
-		/* The card's clock goes in steps: the latest look at it, by the guest's clock, was at a step. */
-		for (size_t i = first; i < end; i++) {
-			const int64_t time = time_of(data, clocks, data->guest[i].event.card_us, &last) -
-					     guest_us(&data->guest[i]);
-
-			if (time > ahead)
-				ahead = time;
-		}
-		for (size_t i = first; i < end; i++)
-			data->guest[i].time = (uint64_t)(guest_us(&data->guest[i]) + ahead);
+		if (time > ahead)
+			ahead = time;
 	}
+	for (size_t i = first; i < end; i++)
+		data->guest[i].time = (uint64_t)(guest_us(&data->guest[i]) + ahead);
+}
+
+/** Leaves out the events of before the recording and those long behind it. */
+static void keep_within(struct pb_trace_data *data)
+{
+	size_t kept = 0;
+
 	for (size_t i = 0; i < data->guest_count; i++) {
 		if ((int64_t)data->guest[i].time >= 0 &&
 		    data->guest[i].time <= data->moments[data->count - 1u].time + LATE)
 			data->guest[kept++] = data->guest[i];
 	}
 	data->guest_count = kept;
+}
+
+void pb_trace_guest_time(struct pb_trace_data *data)
+{
+	const size_t clock = find_clock(data);
+	const bool clocks = clock < data->count;
+	/* A counter tells nothing of the card's clock without CLOCK. */
+	const bool known = data->hertz == 0 || clocks;
+	const size_t start = clocks ? clock : 0;
+	size_t last = start;
+
+	if (data->count == 0)
+		data->guest_count = 0;
+	sort(data, by_guest);
+	for (size_t first = 0, end; first < data->guest_count; first = end) {
+		if (first != 0 && data->guest[first].guest != data->guest[first - 1u].guest)
+			last = start;
+		end = end_of_near(data, first);
+		if (pb_guest_event_is_host(&data->guest[first].event))
+			continue;
+		if (known)
+			time_near(data, clocks, first, end, &last);
+		else
+			for (size_t i = first; i < end; i++)
+				data->guest[i].time = PB_TRACE_NEVER;
+	}
+	keep_within(data);
 	sort(data, by_time);
 }
 
@@ -229,8 +257,10 @@ static bool find_all(struct pb_trace_data *data, const struct pb_timeline *timel
 				       timeline->packets[i].fence_id, timeline->packets[i].end, i};
 	if (keys != NULL && timeline->packet_count != 0)
 		qsort(keys, timeline->packet_count, sizeof(*keys), by_queue);
-	for (size_t i = 0; keys != NULL && i < data->guest_count; i++)
-		data->guest[i].packet = find(keys, timeline->packet_count, &data->guest[i].event);
+	for (size_t i = 0; keys != NULL && i < data->guest_count; i++) {
+		if (!pb_guest_event_is_host(&data->guest[i].event))
+			data->guest[i].packet = find(keys, timeline->packet_count, &data->guest[i].event);
+	}
 	free(keys);
 	return keys != NULL;
 }
@@ -243,9 +273,10 @@ static void limit(const struct pb_timeline *timeline, const struct pb_trace_gues
 	*most = PB_TRACE_NEVER;
 	if (at->packet == PB_TRACE_GUEST_ALONE)
 		return;
-	if (at->event.kind == PB_GUEST_SIGNAL && timeline->packets[at->packet].kind != PB_PACKET_OPEN)
+	if ((at->event.kind == PB_GUEST_SIGNAL || at->event.kind == PB_GUEST_HOST_SEEN) &&
+	    timeline->packets[at->packet].kind != PB_PACKET_OPEN)
 		*least = timeline->packets[at->packet].end;
-	else if (at->event.kind == PB_GUEST_SUBMIT)
+	else if (at->event.kind == PB_GUEST_SUBMIT || at->event.kind == PB_GUEST_HOST_SUBMITTED)
 		*most = pb_packet_begin(&timeline->packets[at->packet]);
 }
 
@@ -299,26 +330,43 @@ static void move_alone(struct pb_trace_data *data, const struct pb_timeline *tim
 	}
 }
 
-bool pb_trace_guest_join(struct pb_trace_data *data, const struct pb_timeline *timeline)
+/** Moves the events of a host that break a limit, each alone: the others have the time that the anchors give. */
+static void clamp(struct pb_trace_data *data, const struct pb_timeline *timeline, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++) {
+		struct pb_trace_guest *at = &data->guest[i];
+		uint64_t least, most;
+
+		limit(timeline, at, &least, &most);
+		at->time = at->time > most ? most : at->time < least ? least : at->time;
+	}
+}
+
+bool pb_trace_guest_join(struct pb_trace_data *data, struct pb_timeline *timeline)
 {
 	uint64_t *most = calloc(data->guest_count + 1u, sizeof(*most));
 
-	if (most == NULL || !find_all(data, timeline)) {
+	if (most == NULL || !find_all(data, timeline) || !pb_trace_host_find(data, timeline)) {
 		free(most);
 		return false;
 	}
 	sort(data, by_guest);
 	for (size_t first = 0, end; first < data->guest_count; first = end) {
 		end = end_of_near(data, first);
-		move_together(data, timeline, first, end);
+		if (!pb_guest_event_is_host(&data->guest[first].event))
+			move_together(data, timeline, first, end);
 	}
 	for (size_t first = 0, end; first < data->guest_count; first = end) {
 		for (end = first;
 		     end < data->guest_count && data->guest[end].guest == data->guest[first].guest;)
 			end++;
-		move_alone(data, timeline, first, end, most);
+		if (pb_guest_event_is_host(&data->guest[first].event))
+			clamp(data, timeline, first, end);
+		else
+			move_alone(data, timeline, first, end, most);
 	}
 	free(most);
 	sort(data, by_time);
+	pb_trace_host_begin(data, timeline);
 	return true;
 }

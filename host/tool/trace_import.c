@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/tool/trace_file.h"
+#include "host/tool/trace_host.h"
 
 static int complain(const char *program, const char *file, const char *why)
 {
@@ -41,8 +42,19 @@ static bool copy(FILE *from, FILE *to)
 	return ferror(from) == 0;
 }
 
+/** Writes the events of a guest, or each event of hosts with the number of its section. */
+static bool write_events(FILE *joined, uint32_t number, const struct pb_guest_trace *guest,
+			 const struct pb_trace_host *host)
+{
+	bool good = pb_trace_file_guest(joined, number, guest->events, guest->count);
+
+	for (size_t i = 0; good && i < host->count; i++)
+		good = pb_trace_file_guest(joined, number + host->numbers[i], &host->events[i], 1);
+	return good;
+}
+
 static int write_joined(const char *program, const struct pb_trace_import *files, FILE *trace,
-			const struct pb_guest_trace *guest)
+			const struct pb_guest_trace *guest, const struct pb_trace_host *host)
 {
 	uint32_t number;
 	const char *wrong = find_number(trace, &number);
@@ -55,20 +67,26 @@ static int write_joined(const char *program, const struct pb_trace_import *files
 	if (joined == NULL)
 		return complain(program, files->joined, strerror(errno));
 	errno = 0;
-	if (!copy(trace, joined) || !pb_trace_file_guest(joined, number, guest->events, guest->count))
+	if (!copy(trace, joined) || !write_events(joined, number, guest, host))
 		reason = errno != 0 ? errno : EIO;
 	if (fclose(joined) != 0 && reason == 0)
 		reason = errno;
 	return reason == 0 ? 0 : complain(program, files->joined, strerror(reason));
 }
 
-static int read_guest(const char *program, const char *path, struct pb_guest_trace *guest)
+static int read_guest(const char *program, const char *path, struct pb_guest_trace *guest,
+		      struct pb_trace_host *host)
 {
 	FILE *file = fopen(path, "r");
 	const char *wrong;
 
 	if (file == NULL)
 		return complain(program, path, strerror(errno));
+	if (pb_trace_host_is(file)) {
+		wrong = pb_trace_host_read(file, host);
+		(void)fclose(file);
+		return wrong == NULL ? 0 : complain(program, path, wrong);
+	}
 	wrong = pb_guest_trace_read(file, guest);
 	(void)fclose(file);
 	if (wrong == NULL)
@@ -80,17 +98,21 @@ static int read_guest(const char *program, const char *path, struct pb_guest_tra
 int pb_trace_import(const char *program, const struct pb_trace_import *files)
 {
 	struct pb_guest_trace guest = {.events = NULL};
+	struct pb_trace_host host = {.events = NULL};
 	FILE *trace = fopen(files->trace, "rb");
 	int code;
 
 	if (trace == NULL)
 		return complain(program, files->trace, strerror(errno));
-	code = read_guest(program, files->guest, &guest);
+	code = read_guest(program, files->guest, &guest, &host);
 	if (code == 0)
-		code = write_joined(program, files, trace, &guest);
-	if (code == 0)
+		code = write_joined(program, files, trace, &guest, &host);
+	if (code == 0 && host.sections != 0)
+		printf("%zu events of hosts, %" PRIu64 " lost\n", host.count, host.lost);
+	else if (code == 0)
 		printf("%zu events of the guest, %" PRIu64 " lost\n", guest.count, guest.lost);
 	pb_guest_trace_free(&guest);
+	pb_trace_host_free(&host);
 	(void)fclose(trace);
 	return code;
 }

@@ -131,7 +131,10 @@ static void write_call(FILE *file, const struct pb_timeline *timeline, const str
 	fprintf(file, ",%u]", call->status);
 }
 
-/** Writes an event of a guest as a call: on the lane of its queue, with its fence; a signal with its error. */
+/**
+ * Writes an event of a guest or of a host as a call: on the lane of its queue, with its fence; a signal with its error; of
+ * a host also its number.
+ */
 static void write_guest(FILE *file, const struct pb_timeline *timeline, const struct pb_trace_guest *at)
 {
 	const struct pb_lanes *lanes = &timeline->lanes;
@@ -142,10 +145,47 @@ static void write_guest(FILE *file, const struct pb_timeline *timeline, const st
 	else
 		while (lane < lanes->count && lanes->lanes[lane].handle != at->event.queue)
 			lane++;
-	fprintf(file, "[%" PRIu64 ",\"guest %s\"", at->time, pb_guest_event_name(at->event.kind));
+	fprintf(file, "[%" PRIu64 ",\"%s %s\"", at->time,
+		pb_guest_event_is_host(&at->event) ? "host" : "guest", pb_guest_event_name(at->event.kind));
 	write_number(file, lane, lanes->count);
-	fprintf(file, ",%u,null,%u]", (unsigned)(uint32_t)at->event.value,
-		at->event.kind == PB_GUEST_SIGNAL ? (unsigned)at->event.detail : 0);
+	if (at->event.kind == PB_GUEST_HOST_INTERRUPT ||
+	    (at->event.kind == PB_GUEST_HOST_SEEN && at->packet == PB_TRACE_GUEST_ALONE))
+		fputs(",null", file);
+	else
+		fprintf(file, ",%u", (unsigned)pb_guest_event_fence(&at->event));
+	fprintf(file, ",null,%u", at->event.kind == PB_GUEST_SIGNAL ? (unsigned)at->event.detail : 0);
+	if (pb_guest_event_is_host(&at->event))
+		fprintf(file, ",%u", (unsigned)at->guest);
+	fputc(']', file);
+}
+
+/** The first event of the host with the lowest number from one on. @return NULL: there is none */
+static const struct pb_trace_guest *next_host(const struct pb_trace_data *data, uint64_t from)
+{
+	const struct pb_trace_guest *found = NULL;
+
+	for (size_t i = 0; i < data->guest_count; i++) {
+		const struct pb_trace_guest *at = &data->guest[i];
+
+		if (pb_guest_event_is_host(&at->event) && at->guest >= from &&
+		    (found == NULL || at->guest < found->guest))
+			found = at;
+	}
+	return found;
+}
+
+/** Writes the processes of hosts: number, name, process id, channel. */
+static void write_hosts(FILE *file, const struct pb_trace_data *data)
+{
+	uint64_t number = 0;
+	const char *comma = "";
+
+	for (const struct pb_trace_guest *at; (at = next_host(data, number)) != NULL;
+	     number = at->guest + 1ull) {
+		fprintf(file, "%s[%u,\"%s\",%u,%" PRIu64 "]", comma, (unsigned)at->guest, at->event.comm,
+			(unsigned)at->event.pid, at->event.file);
+		comma = ",\n";
+	}
 }
 
 /** Writes the signals that let a packet go on: the two packets, the times of WAIT, or null, and of WAKE. */
@@ -227,6 +267,8 @@ static bool write_data(FILE *file, const struct pb_trace_data *data, const struc
 		fputs(i == 0 && data->call_count == 0 ? "" : ",\n", file);
 		write_guest(file, timeline, &data->guest[i]);
 	}
+	fputs("],\"hosts\":[", file);
+	write_hosts(file, data);
 	fputs("],\"wakes\":[\n", file);
 	write_wakes(file, wakes);
 	fputs("],\"frames\":[\n", file);

@@ -253,7 +253,7 @@ static void annotate_guest(const struct pb_perfetto *export, struct pb_proto *pr
 	const struct pb_guest_event *event = &export->data->guest[index].event;
 	char task[PB_GUEST_COMM_BYTES + 16u];
 
-	annotate_hex(proto, ANNOTATION_FENCE, 1, (uint32_t)event->value);
+	annotate_hex(proto, ANNOTATION_FENCE, 1, pb_guest_event_fence(event));
 	annotate_wide(proto, ANNOTATION_VALUE, ANNOTATION_UINT, event->value);
 	annotate_hex(proto, ANNOTATION_QUEUE, 8, event->queue);
 	annotate_number(proto, ANNOTATION_NODE, event->node);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events of guests in a Perfetto trace. A file's process is the one that submitted first to it: the other events of
+ * The events of guests and hosts in a Perfetto trace. A host's channel takes the place of a file. A file's process is the one that submitted first to it: the other events of
  * a file come from whatever task ran just then.
  */
 #include <stdlib.h>
@@ -42,7 +42,8 @@ static void place_file(struct pb_perfetto *export, const struct place *places, s
 
 	for (size_t i = 0; i < count; i++) {
 		first = places[i].index < first ? places[i].index : first;
-		if (places[i].at->event.kind == PB_GUEST_SUBMIT &&
+		if ((places[i].at->event.kind == PB_GUEST_SUBMIT ||
+		     pb_guest_event_is_host(&places[i].at->event)) &&
 		    (owner == NULL || places[i].index < owner->index))
 			owner = &places[i];
 	}
@@ -103,21 +104,26 @@ static void place_all(struct pb_perfetto *export, struct place *places, uint32_t
 
 static void add_event(struct pb_perfetto *export, uint32_t index)
 {
-	static const enum pb_perfetto_name names[] = {[PB_GUEST_SUBMIT] = PB_PERFETTO_NAME_GUEST_SUBMIT,
-						      [PB_GUEST_RING] = PB_PERFETTO_NAME_GUEST_RING,
-						      [PB_GUEST_SIGNAL] = PB_PERFETTO_NAME_GUEST_SIGNAL};
+	static const enum pb_perfetto_name names[] = {
+		[PB_GUEST_SUBMIT] = PB_PERFETTO_NAME_GUEST_SUBMIT,
+		[PB_GUEST_RING] = PB_PERFETTO_NAME_GUEST_RING,
+		[PB_GUEST_SIGNAL] = PB_PERFETTO_NAME_GUEST_SIGNAL,
+		[PB_GUEST_HOST_SUBMITTED] = PB_PERFETTO_NAME_HOST_SUBMITTED,
+		[PB_GUEST_HOST_INTERRUPT] = PB_PERFETTO_NAME_HOST_INTERRUPT,
+		[PB_GUEST_HOST_SEEN] = PB_PERFETTO_NAME_HOST_SEEN};
 	const struct pb_trace_guest *at = &export->data->guest[index];
 
-	pb_perfetto_add(export,
-			(struct pb_perfetto_event){
-				.time = at->time,
-				.track = pb_perfetto_uuid(PB_PERFETTO_GUEST, export->guest[index].track, 0),
-				.flow = at->packet != PB_TRACE_GUEST_ALONE ? at->packet + 1u : 0,
-				.name = names[at->event.kind],
-				.index = index,
-				.type = PB_PERFETTO_INSTANT,
-				.detail = PB_PERFETTO_EVENT,
-				.cause = at->event.kind != PB_GUEST_SIGNAL});
+	pb_perfetto_add(
+		export,
+		(struct pb_perfetto_event){
+			.time = at->time,
+			.track = pb_perfetto_uuid(PB_PERFETTO_GUEST, export->guest[index].track, 0),
+			.flow = at->packet != PB_TRACE_GUEST_ALONE ? at->packet + 1u : 0,
+			.name = names[at->event.kind],
+			.index = index,
+			.type = PB_PERFETTO_INSTANT,
+			.detail = PB_PERFETTO_EVENT,
+			.cause = at->event.kind != PB_GUEST_SIGNAL && at->event.kind != PB_GUEST_HOST_SEEN});
 }
 
 void pb_perfetto_add_guests(struct pb_perfetto *export)

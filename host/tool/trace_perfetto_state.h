@@ -64,6 +64,9 @@ enum pb_perfetto_detail {
 	X(GUEST_SUBMIT, "guest submit")                                                                      \
 	X(GUEST_RING, "guest ring")                                                                          \
 	X(GUEST_SIGNAL, "guest signal")                                                                      \
+	X(HOST_SUBMITTED, "host submitted")                                                                  \
+	X(HOST_INTERRUPT, "host interrupt")                                                                  \
+	X(HOST_SEEN, "host seen")                                                                            \
 	X(RENDER, "render")                                                                                  \
 	X(PRESENT, "present")                                                                                \
 	X(PAGING, "paging")                                                                                  \

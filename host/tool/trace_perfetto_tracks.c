@@ -244,7 +244,9 @@ static bool write_guest_process(const struct pb_perfetto *export, struct pb_prot
 	const uint32_t guest = export->data->guest[index].guest;
 	char name[NAME_BYTES];
 
-	if (at->pid != 0)
+	if (pb_guest_event_is_host(&export->data->guest[index].event))
+		snprintf(name, sizeof(name), "host: %s %" PRIu32, at->comm, at->pid);
+	else if (at->pid != 0)
 		snprintf(name, sizeof(name), "guest %" PRIu32 ": %s %" PRIu32, guest, at->comm, at->pid);
 	else
 		snprintf(name, sizeof(name), "guest %" PRIu32 ": unknown process", guest);
@@ -261,8 +263,12 @@ static bool write_guest_track(const struct pb_perfetto *export, struct pb_proto 
 	const struct pb_guest_event *event = &export->data->guest[index].event;
 	char name[NAME_BYTES];
 
-	snprintf(name, sizeof(name), "file %" PRIu64 ", queue 0x%08" PRIx32 " (node %" PRIu32 ")",
-		 event->file, event->queue, event->node);
+	if (event->kind == PB_GUEST_HOST_INTERRUPT)
+		snprintf(name, sizeof(name), "channel %" PRIu64 ", interrupts", event->file);
+	else
+		snprintf(name, sizeof(name), "%s %" PRIu64 ", queue 0x%08" PRIx32 " (node %" PRIu32 ")",
+			 pb_guest_event_is_host(event) ? "channel" : "file", event->file, event->queue,
+			 event->node);
 	return write_track(proto, file,
 			   &(struct track){.uuid = pb_perfetto_uuid(PB_PERFETTO_GUEST, index, 0),
 					   .parent = pb_perfetto_uuid(PB_PERFETTO_GUEST_PROCESS,

@@ -91,8 +91,10 @@ static bool put_lost(struct run *run)
 
 static bool put_records(struct run *run, uint32_t count)
 {
+	/* Whoever reads the file meanwhile finds whole pieces, also when this program is killed. */
 	if (!run->recording->text)
-		return pb_trace_file_records(run->recording->file, records, count);
+		return pb_trace_file_records(run->recording->file, records, count) &&
+		       fflush(run->recording->file) == 0;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct pb_trace_record *record = &records[i];
 		const uint32_t event = run->schema.kinds[PB_TRACE_WHAT_EVENT(record->what)].event;

@@ -17,6 +17,7 @@ extern "C" {
 #endif
 
 struct pb_link;
+struct pb_host_trace;
 struct pb_command;
 struct pb_reply;
 
@@ -69,6 +70,8 @@ struct pb_link {
 		channel; /**< this host's entry in the channel directory, from 0; of an observer PB_CHANNEL_ADMIN */
 	/** Short locks of the channel; NULL: one thread uses it at a time. Set after the opening, before the attach. */
 	const struct pb_channel_locks *locks;
+	/** What the library notes of its submissions and waits (patchbay/host_trace.h); NULL: nothing. Set as `locks`. */
+	struct pb_host_trace *trace;
 };
 
 /**

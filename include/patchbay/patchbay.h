@@ -4,6 +4,7 @@
  * The host library. This header includes all of its core:
  *
  *   patchbay/link.h     how a host reaches a card
+ *   patchbay/host_trace.h  what a host did, and when
  *   patchbay/lock.h     locks, for hosts with several threads
  *   patchbay/card.h     what can be read without a command
  *   patchbay/channel.h  attach, liveness, events, control commands
@@ -30,6 +31,7 @@
 
 #include "patchbay/card.h"
 #include "patchbay/channel.h"
+#include "patchbay/host_trace.h"
 #include "patchbay/link.h"
 #include "patchbay/lock.h"
 #include "patchbay/names.h"

@@ -8,7 +8,7 @@ set(loops_board ${PROJECT_SOURCE_DIR}/tests/bench/loops_${PB_BOARD}.c)
 if(EXISTS ${bench_board} OR EXISTS ${loops_board})
   pb_library(pb_bench_host SOURCES
     ${PROJECT_SOURCE_DIR}/host/card.c ${PROJECT_SOURCE_DIR}/host/channel.c ${PROJECT_SOURCE_DIR}/host/command.c
-    ${PROJECT_SOURCE_DIR}/host/names.c ${PROJECT_SOURCE_DIR}/host/queue.c ${PROJECT_SOURCE_DIR}/host/segment.c)
+    ${PROJECT_SOURCE_DIR}/host/host_trace.c ${PROJECT_SOURCE_DIR}/host/names.c ${PROJECT_SOURCE_DIR}/host/queue.c ${PROJECT_SOURCE_DIR}/host/segment.c)
   set(bench_print
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_print.c ${PROJECT_SOURCE_DIR}/tests/target/semihost.c
     ${PROJECT_SOURCE_DIR}/tests/target/semihost_${CMAKE_SYSTEM_PROCESSOR}.c)

@@ -197,16 +197,28 @@ static void stopped_submission(void)
 	require(word_of(&targets[0], 0) == VALUE + 2u, "a later one has run");
 }
 
+/* The trace has a version of its own: a reader refuses a later one, and reads all others. */
+static void traced(void)
+{
+	const struct pb_boot_block *boot = (const void *)(card_link->memory + PB_BOOT_OFFSET);
+	const struct pb_trace_ring *ring = (const void *)(card_link->memory + boot->trace_offset);
+	const bool later = ring->version > PB_TRACE_VERSION;
+	struct pb_trace trace;
+
+	require(boot->trace_offset != 0 && ring->magic == PB_TRACE_MAGIC, "there is a trace");
+	require(pb_trace_open(&trace, card_link) == (later ? PB_ERROR_UNSUPPORTED : PB_ERROR_OK),
+		"the trace is read, or refused as UNSUPPORTED if it is of a later version");
+}
+
 static void observed(void)
 {
 	static struct pb_telemetry_snapshot telemetry;
-	struct pb_trace trace;
 	struct pb_crash_record crash;
 
 	check(pb_telemetry_read(card_link, &telemetry), "telemetry");
 	check(pb_crash_read(card_link, &crash), "crash record");
 	require(crash.magic == 0, "nothing has crashed");
-	check(pb_trace_open(&trace, card_link), "trace");
+	traced();
 }
 
 int main(int argc, char **argv)

@@ -384,7 +384,7 @@ host/queue.c||||
 include/patchbay/queue.h|Threads: kicks, queue; interrupt|Threads: queue; interrupt|include/patchbay/queue.h:|pb_queue_submit says queue, and uses kicks, queue
 include/patchbay/queue.h|^ [*] Threads: kicks, queue; interrupt[.]| *|include/patchbay/queue.h:|pb_queue_submit has no line Threads:
 include/patchbay/queue.h|Threads: queue; waits|Threads: queue; interrupt|include/patchbay/queue.h:|pb_queue_wait says queue, and uses queue, waits
-host/queue.c|error = append(queue, descriptor, kicks);|error = pb_pause(channel->link, 0, 0);|host/queue.c:1:|submit_locked waits under a short lock
+host/queue.c|error = append(queue, descriptor, kicks, submitted);|error = pb_pause(channel->link, 0, 0);|host/queue.c:1:|submit_locked waits under a short lock
 host/queue.c|error = read_completed(queue);|error = pb_channel_finish(queue->channel, 0, NULL);|host/queue.c:1:|pb_queue_indices takes a lock under a short lock
 host/queue.c|kicks = unread_kicks(channel);|kicks = channel->control_put;|host/queue.c:1:|submissions and control commands share commands
 END

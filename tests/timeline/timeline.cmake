@@ -11,5 +11,8 @@ add_test(NAME timeline_perfetto
 # The Common Trace Format, by babeltrace2.
 add_test(NAME timeline_ctf
   COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/ctf.py $<TARGET_FILE:timeline_sample> $<TARGET_FILE:patchbay>)
+# Events of hosts, in all exports.
+add_test(NAME timeline_host
+  COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/host.py $<TARGET_FILE:timeline_sample> $<TARGET_FILE:patchbay>)
 # Not some of the quick tests, which build no command.
-set_tests_properties(timeline_perfetto timeline_ctf PROPERTIES LABELS long)
+set_tests_properties(timeline_perfetto timeline_ctf timeline_host PROPERTIES LABELS long)

@@ -38,6 +38,7 @@ prints() {
 "$patchbay" trace record --sim some.trace
 "$patchbay" dump --sim saved >/dev/null
 echo "a-1 [000] ..... 1.5: patchbay_submit: file=1 node=0 queue=0x1 value=1 card_us=1 detail=0" >guest.txt
+printf 'PBHOST01\1\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0name\0\0\0\0\0\0\0\0\0\0\0\0' >host.events
 prints --version
 prints --help
 
@@ -65,6 +66,7 @@ rows() {
 		trace	trace follow --memory saved
 		trace	trace decode some.trace
 		trace	trace import some.trace guest.txt joined.trace
+		trace	trace import some.trace host.events joined.trace
 		image
 		card
 		update
@@ -91,6 +93,7 @@ refuses /dev/full trace export some.trace --perfetto /dev/full
 refuses /dev/full trace export some.trace --chrome /dev/full
 refuses /dev/full trace export some.trace --html /dev/full
 refuses /dev/full trace import some.trace guest.txt /dev/full
+refuses /dev/full trace import some.trace host.events /dev/full
 for file in metadata stream; do
 	mkdir "full-$file"
 	ln -s /dev/full "full-$file/$file"

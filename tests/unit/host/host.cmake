@@ -7,6 +7,7 @@ foreach(name card attach command segment queue fence format begin stop unfinishe
 endforeach()
 pb_unit_test(test_host_compact RUNNER host SOURCES ${here}/test_host_compact.c LINKS pb_host)
 pb_unit_test(test_host_trace RUNNER host SOURCES ${here}/test_host_trace.c LINKS pb_host)
+pb_unit_test(test_host_ring RUNNER host SOURCES ${here}/test_host_ring.c LINKS pb_host)
 pb_unit_test(test_host_lift RUNNER host SOURCES ${here}/test_host_lift.c LINKS test_peer_kernels)
 pb_unit_test(test_paging RUNNER host SOURCES ${here}/test_paging.c LINKS pb_host)
 

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "host/link_trace.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "patchbay/host_trace.h"
+
+/** Events that are kept: the last ones. 3 MiB. */
+#define ENTRIES 65536u
+
+/** A traced link's ring. */
+struct ring {
+	struct pb_host_trace trace; /* first, so that one pointer is both */
+	struct pb_lock lock;
+	pthread_mutex_t mutex;
+	struct pb_host_event events[ENTRIES];
+};
+
+static struct ring *ring_of(struct pb_lock *lock)
+{
+	return (struct ring *)(void *)((char *)lock - offsetof(struct ring, lock));
+}
+
+static void acquire(struct pb_lock *lock)
+{
+	(void)pthread_mutex_lock(&ring_of(lock)->mutex);
+}
+
+static void release(struct pb_lock *lock)
+{
+	(void)pthread_mutex_unlock(&ring_of(lock)->mutex);
+}
+
+void pb_link_trace_begin(struct pb_link *link)
+{
+	const char *path = secure_getenv(PB_HOST_TRACE_VARIABLE);
+	struct ring *ring;
+
+	if (path == NULL || path[0] == '\0')
+		return;
+	ring = calloc(1, sizeof(*ring));
+	if (ring == NULL)
+		return;
+	ring->lock = (struct pb_lock){acquire, release};
+	(void)pthread_mutex_init(&ring->mutex, NULL);
+	(void)pb_host_trace_begin(&ring->trace, ring->events, ENTRIES, &ring->lock);
+	link->trace = &ring->trace;
+}
+
+static void put_wide(uint32_t *words, uint64_t value)
+{
+	words[0] = htole32((uint32_t)value);
+	words[1] = htole32((uint32_t)(value >> 32));
+}
+
+static void put_event(uint32_t *words, const struct pb_host_event *event)
+{
+	const uint32_t rest[] = {event->kind,  event->queue,    event->node,
+				 event->index, event->fence_id, event->reserved};
+
+	put_wide(&words[0], event->time_us);
+	put_wide(&words[2], event->value);
+	for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++)
+		words[4 + i] = htole32(rest[i]);
+}
+
+/** Fills in a section. @return its bytes */
+static size_t build(struct pb_host_trace *trace, uint32_t channel, uint32_t *words)
+{
+	uint32_t *at = &words[PB_HOST_TRACE_HEAD_WORDS], count = 0;
+	struct pb_host_event event;
+
+	for (; pb_host_trace_read(trace, &event, 1) != 0; count++, at += PB_HOST_TRACE_EVENT_WORDS)
+		put_event(at, &event);
+	memcpy(words, PB_HOST_TRACE_MAGIC, 8);
+	words[2] = htole32((uint32_t)getpid());
+	words[3] = htole32(channel);
+	words[4] = htole32(count);
+	words[5] = htole32(trace->lost < UINT32_MAX ? (uint32_t)trace->lost : UINT32_MAX);
+	(void)strncpy((char *)&words[PB_HOST_TRACE_NAME_WORD], program_invocation_short_name, 15);
+	return (size_t)((char *)at - (char *)words);
+}
+
+/** Appends bytes to the file, behind those of other processes. @return 0, or the reason */
+static int append(const char *path, const uint32_t *words, size_t bytes)
+{
+	const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	const char *at = (const char *)words;
+	int reason = 0;
+
+	if (file < 0)
+		return errno;
+	(void)flock(file, LOCK_EX);
+	while (bytes != 0 && reason == 0) {
+		const ssize_t done = write(file, at, bytes);
+
+		if (done > 0) {
+			at += done;
+			bytes -= (size_t)done;
+		} else if (done == 0 || errno != EINTR) {
+			reason = done == 0 ? EIO : errno;
+		}
+	}
+	if (close(file) != 0 && reason == 0)
+		reason = errno;
+	return reason;
+}
+
+void pb_link_trace_end(struct pb_link *link)
+{
+	const char *path = secure_getenv(PB_HOST_TRACE_VARIABLE);
+	struct ring *ring = (struct ring *)(void *)link->trace;
+	uint32_t *words;
+	int reason = ENOMEM;
+
+	/* The ring may be the user's own. */
+	if (ring == NULL || ring->trace.lock == NULL || ring->trace.lock->acquire != acquire)
+		return;
+	words = calloc(PB_HOST_TRACE_HEAD_WORDS + (size_t)ENTRIES * PB_HOST_TRACE_EVENT_WORDS,
+		       sizeof(*words));
+	if (words != NULL)
+		reason = path != NULL ? append(path, words, build(&ring->trace, link->channel, words)) : 0;
+	if (reason != 0)
+		fprintf(stderr, "%s: %s\n", path != NULL ? path : PB_HOST_TRACE_VARIABLE, strerror(reason));
+	free(words);
+	link->trace = NULL;
+	(void)pthread_mutex_destroy(&ring->mutex);
+	free(ring);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The trace of a host (patchbay/host_trace.h), written to a file when a link is closed, if the environment asks for it.
+ *
+ * The file has sections, one for each link. Each program that ends appends its own, so that a file may have several
+ * processes. A section begins with its magic; words are little-endian:
+ *   words 2 to 5   process id, channel, number of events, events lost
+ *   words 6 to 9   the process's name, 16 bytes with a zero
+ *   then           events of 10 words as struct pb_host_event: time, value (low half first), kind, queue, node, index,
+ *                  fence id, 0
+ */
+#ifndef PB_HOST_LINK_TRACE_H
+#define PB_HOST_LINK_TRACE_H
+
+#include "patchbay/link.h"
+
+#define PB_HOST_TRACE_MAGIC       "PBHOST01" /**< of a section */
+#define PB_HOST_TRACE_HEAD_WORDS  10u        /**< of a section without its events, the magic included */
+#define PB_HOST_TRACE_EVENT_WORDS 10u        /**< of an event */
+#define PB_HOST_TRACE_NAME_WORD   6u         /**< first word of the process's name */
+#define PB_HOST_TRACE_VARIABLE    "PATCHBAY_TRACE_HOST" /**< the environment's variable with the path */
+
+/** Traces a link that was opened, if the environment asks for it. Without memory the link is not traced. */
+void pb_link_trace_begin(struct pb_link *link);
+/**
+ * Appends the section of a link that pb_link_trace_begin() traces, and ends the trace. Prints an error, if the file cannot
+ * be written. Pre: no other thread uses the link.
+ */
+void pb_link_trace_end(struct pb_link *link);
+
+#endif
