@@ -75,9 +75,12 @@ static void memory_and_files_of_a_process_are_counted(void **state)
 	int file;
 
 	(void)state;
-	assert_true(pb_usage_memory(getpid(), &before) && pb_usage_files(getpid(), &files_before));
 	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_true(memory != MAP_FAILED);
+	/* Written once before, so that a sanitizer's account of the mapping, an eighth of it, is no part of the growth. */
+	memset(memory, 2, bytes);
+	assert_int_equal(madvise(memory, bytes, MADV_DONTNEED), 0);
+	assert_true(pb_usage_memory(getpid(), &before) && pb_usage_files(getpid(), &files_before));
 	memset(memory, 1, bytes);
 	file = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	assert_true(file >= 0);
