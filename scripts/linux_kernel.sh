@@ -31,6 +31,10 @@ record() {
 lint_sparse() {
 	unpack sparse
 	build_module C=2 CHECK="$packages/tree/usr/bin/sparse -Wno-declaration-after-statement" CF=-D__CHECKER__
+	# The kernel's build does not end with an error of its checker.
+	if grep -E ': error:' "$logs/linux-module.log" >&2; then
+		die 1 "sparse finds errors; the whole log is $logs/linux-module.log"
+	fi
 	say "sparse has no complaint"
 }
 
