@@ -103,6 +103,7 @@ static void pbd_context_leave(struct pbd_device *dev, u32 context)
 		drm_dbg(&dev->drm, "a context is left: %s\n", pb_error_name(error));
 }
 
+/* Creates the firmware's queue and context. Pre: commands. */
 static enum pb_error pbd_queue_objects(struct pbd_queue *queue)
 {
 	struct pbd_device *dev = queue->dev;
@@ -124,6 +125,27 @@ static enum pb_error pbd_queue_objects(struct pbd_queue *queue)
 }
 
 /*
+ * The same; if the card has no more of them, when the worker has freed the submissions that have ended: each one has its
+ * queue until then. Pre: validate, and card for reading; no reservation, since the worker takes them.
+ */
+static enum pb_error pbd_queue_objects_soon(struct pbd_queue *queue)
+{
+	struct pbd_device *dev = queue->dev;
+	enum pb_error error = PB_ERROR_OK;
+	int round;
+
+	for (round = 0; round < 2; round++) {
+		mutex_lock(&dev->commands);
+		error = pbd_queue_objects(queue);
+		mutex_unlock(&dev->commands);
+		if (error != PB_ERROR_NO_SPACE && error != PB_ERROR_NO_QUOTA)
+			break;
+		flush_work(&dev->clean);
+	}
+	return error;
+}
+
+/*
  * Makes the firmware's queue and context, if they have not been made. Pre: validate, and card for reading.
  * @return -EIO: the card was lost since; -ENODEV: the card is not there; -ENOSPC: it has no more
  */
@@ -137,9 +159,7 @@ int pbd_queue_make(struct pbd_queue *queue)
 	/* The driver's own queues lose nothing with the card, and are made anew without a word. */
 	if (queue->epoch != 0 && (queue->epoch == dev->epoch || queue->account->id != 0))
 		return queue->epoch == dev->epoch ? 0 : -EIO;
-	mutex_lock(&dev->commands);
-	error = pbd_queue_objects(queue);
-	mutex_unlock(&dev->commands);
+	error = pbd_queue_objects_soon(queue);
 	if (error != PB_ERROR_OK) {
 		drm_dbg(&dev->drm, "no queue on node %u: %s\n", queue->node, pb_error_name(error));
 		return pbd_errno(error);

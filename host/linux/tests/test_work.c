@@ -2,10 +2,7 @@
 /* Submissions: commands, patch lists, what is refused, what fails and whom it costs. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "guest.h"
@@ -324,99 +321,6 @@ void queues_end_with_their_files(void)
 		close(fd);
 	}
 	CHECK_EQ(counts[0], counts[1]);
-}
-
-/* Stores a value by the file's queue of node 0. @return 0, or the errno of the submission */
-static int store(int fd, const struct guest_object *object, uint32_t value)
-{
-	static struct guest_work work;
-	int error;
-
-	guest_work_start(&work, 0);
-	guest_allocation(&work, object->handle, true);
-	guest_fill(&work, 0, 0, 4, value);
-	error = guest_submit(fd, &work);
-	if (error == 0) {
-		CHECK_EQ(guest_wait(fd, 0, work.args.value, 20 * GUEST_SECOND), 0);
-		CHECK_EQ(guest_query(fd, 0).errors, 0);
-		CHECK_EQ(object->words[0], value);
-	}
-	return error;
-}
-
-/*
- * The card has 512 contexts; a ninth of half of them, 28, is kept for each of the eight other channels. The display may
- * have one as well. When none is left, the file that asks learns it, and the others go on.
- */
-void a_card_has_contexts_for_hundreds_of_files(void)
-{
-	enum { MOST = 512 - 8 * 28 };
-	static struct { int fd; struct guest_object object; } files[MOST + 1];
-	uint32_t count;
-	int error = 0;
-
-	for (count = 0; count <= MOST; count++) {
-		files[count].fd = guest_open();
-		CHECK(files[count].fd >= 0);
-		files[count].object = guest_object(files[count].fd, 4096, 0);
-		error = store(files[count].fd, &files[count].object, count);
-		if (error != 0)
-			break;
-	}
-	CHECK_EQ(error, ENOSPC);
-	CHECK(count >= MOST - 2);
-	CHECK_EQ(guest_query(files[count].fd, 0).submitted, 0);
-	for (uint32_t i = 0; i < count; i++)
-		CHECK_EQ(store(files[i].fd, &files[i].object, 1000 + i), 0);
-	CHECK_EQ(store(files[count].fd, &files[count].object, 1), ENOSPC);
-	munmap(files[3].object.words, 4096);
-	close(files[3].fd);
-	CHECK_EQ(store(files[count].fd, &files[count].object, 2), 0);
-	CHECK_EQ(store(files[2].fd, &files[2].object, 3), 0);
-}
-
-/* A process that submits until it is killed. */
-static pid_t flood(int fd)
-{
-	static struct guest_work work;
-	pid_t child = fork();
-
-	if (child != 0)
-		return child;
-	for (;;) {
-		guest_work_start(&work, 1);
-		guest_busy(&work, 20000);
-		CHECK_EQ(guest_submit(fd, &work), 0);
-	}
-}
-
-/* Files come and go through the last contexts that are left, while another file has submissions in flight. */
-void contexts_return_while_others_work(void)
-{
-	int hoarder = guest_open(), busy = guest_open(), status;
-	struct drm_patchbay_queue_create create = {.node = 0};
-	struct drm_patchbay_queue last = {0};
-	pid_t child;
-
-	while (guest_ioctl(hoarder, DRM_IOCTL_PATCHBAY_QUEUE_CREATE, &create) == 0)
-		last.queue = create.queue;
-	for (uint32_t i = 0; i < 4; i++, last.queue--)
-		CHECK_EQ(guest_ioctl(hoarder, DRM_IOCTL_PATCHBAY_QUEUE_DESTROY, &last), 0);
-	child = flood(busy);
-	while (guest_query(busy, 1).completed == 0)
-		guest_sleep_ms(1);
-	for (uint32_t i = 0; i < 60; i++) {
-		int fd = guest_open();
-		struct guest_object object = guest_object(fd, 4096, 0);
-
-		CHECK_EQ(store(fd, &object, i), 0);
-		guest_object_free(fd, &object);
-		close(fd);
-	}
-	kill(child, SIGKILL);
-	CHECK_EQ(waitpid(child, &status, 0), child);
-	CHECK(WIFSIGNALED(status));
-	CHECK_EQ(guest_query(busy, 1).errors, 0);
 }
 
 void high_priority_needs_the_right(void)

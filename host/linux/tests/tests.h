@@ -18,6 +18,7 @@
 	X(queues_end_with_their_files)                                                                       \
 	X(a_card_has_contexts_for_hundreds_of_files)                                                         \
 	X(contexts_return_while_others_work)                                                                 \
+	X(contexts_return_though_the_worker_is_late)                                                         \
 	X(high_priority_needs_the_right)                                                                     \
 	X(a_file_may_close_with_work_in_flight)                                                              \
 	X(waits_end_in_time)                                                                                 \
