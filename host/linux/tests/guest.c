@@ -8,10 +8,12 @@
 #include <linux/dma-buf.h>
 #include <linux/sync_file.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -53,6 +55,14 @@ void guest_check_eq(uint64_t actual, uint64_t expected, const char *text, const 
 
 /* ---- the runner ---- */
 
+/* Ends what a test has left behind, so that the next one finds no foreign load. They are ours: see guest_run(). */
+static void end_group(pid_t group)
+{
+	(void)kill(-group, SIGKILL);
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+}
+
 static bool is_chosen(const char *name, int argc, char **argv)
 {
 	if (argc < 2)
@@ -72,13 +82,16 @@ static bool run_one(const struct guest_test *test)
 	fflush(stdout);
 	child = fork();
 	if (child == 0) {
+		setpgid(0, 0);
 		alarm(test_seconds());
 		test->run();
 		fflush(stdout);
 		_exit(0);
 	}
+	setpgid(child, child);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
+	end_group(child);
 	if (WIFSIGNALED(status))
 		printf("  ended by signal %d\n", WTERMSIG(status));
 	printf("%s %s %lld\n", status == 0 ? "ok" : "FAIL", test->name,
@@ -91,6 +104,8 @@ int guest_run(const struct guest_test *tests, size_t count, int argc, char **arg
 {
 	int failed = 0;
 
+	/* Processes of a test that has ended become children of this one. */
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (size_t i = 0; i < count; i++)
 		if (is_chosen(tests[i].name, argc, argv))
 			failed += !run_one(&tests[i]);
