@@ -71,7 +71,7 @@ static int pbd_blit_place(struct pbd_submit *submit)
 	ret = pbd_place_all(submit);
 	if (ret == 0) {
 		for (i = 0; i < job->object_count; i++)
-			pbd_bo(job->objects[i])->pins++;
+			atomic_inc(&pbd_bo(job->objects[i])->pins);
 		(void)pbd_address_lists(submit);
 		pbd_job_fill(job);
 	}

@@ -12,12 +12,10 @@
 /* Rounds in search of an object to evict, while others hold them for a moment. */
 #define PBD_EVICT_ROUNDS 50
 
-/* Lets an object move again that pbd_blit_prepare() has pinned. */
+/* Lets an object move again that pbd_blit_prepare() has pinned. Any context, also behind which a fence is signaled. */
 void pbd_bo_unpin(struct drm_gem_object *object)
 {
-	dma_resv_lock(object->resv, NULL);
-	pbd_bo(object)->pins--;
-	dma_resv_unlock(object->resv);
+	atomic_dec(&pbd_bo(object)->pins);
 }
 
 /* ---- claims: objects that leave VRAM as soon as they are idle ---- */
@@ -66,6 +64,21 @@ void pbd_claims_end(struct pbd_device *dev)
 
 /* ---- who leaves for whom ---- */
 
+/* Whether the object can not leave, whoever needs its room. */
+static bool pbd_bo_stays(const struct pbd_bo *bo)
+{
+	return atomic_read(&bo->pins) != 0 || (bo->kmaps && !bo->outside);
+}
+
+/* Whether an object has room in a region that another one could take. */
+static bool pbd_bo_in_way(const struct pbd_region *region, const struct pbd_bo *wants, const struct pbd_bo *bo)
+{
+	u64 start, end;
+
+	pbd_bo_range(region, wants, &start, &end);
+	return bo->node.start < end && bo->node.start + bo->node.size > start;
+}
+
 /* Brings the contents from VRAM to pages, unless they are not needed. Pre: resv; the object is idle. */
 static int pbd_bo_move_out(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *room)
 {
@@ -109,7 +122,7 @@ int pbd_bo_evict(struct pbd_device *dev, struct pbd_bo *bo, struct pbd_room *roo
 
 	if (!bo->region)
 		return 0;
-	if (bo->pins || (bo->kmaps && !bo->outside))
+	if (pbd_bo_stays(bo))
 		return -EBUSY;
 	if (!pbd_bo_is_idle(bo))
 		return pbd_claim(dev, bo, room);
@@ -152,14 +165,14 @@ static enum pbd_patience pbd_bo_patience(struct pbd_device *dev, struct pbd_bo *
  * Returns the object of a region that was not used for longest, among those whose reservation is free; with its reservation
  * and a reference. An object in the list exists: freeing it begins with the list.
  */
-static struct pbd_bo *pbd_victim(struct pbd_device *dev, struct pbd_region *region, enum pbd_patience patience,
-				 struct pbd_room *room)
+static struct pbd_bo *pbd_victim(struct pbd_device *dev, const struct pbd_bo *wants, struct pbd_region *region,
+				 enum pbd_patience patience, struct pbd_room *room)
 {
 	struct pbd_bo *bo, *found = NULL;
 
 	mutex_lock(&dev->vram);
 	list_for_each_entry(bo, &dev->lru, lru) {
-		if (bo->region != region || bo->pins || (bo->kmaps && !bo->outside))
+		if (bo->region != region || pbd_bo_stays(bo) || !pbd_bo_in_way(region, wants, bo))
 			continue;
 		if (!list_empty(&bo->claim) && !room->claims) {
 			room->claimed = true;
@@ -169,7 +182,7 @@ static struct pbd_bo *pbd_victim(struct pbd_device *dev, struct pbd_region *regi
 			room->held |= dma_resv_locking_ctx(bo->base.resv) != room->ticket;
 			continue;
 		}
-		if (!bo->pins && (!bo->kmaps || bo->outside) && pbd_bo_patience(dev, bo) <= patience) {
+		if (!pbd_bo_stays(bo) && pbd_bo_patience(dev, bo) <= patience) {
 			if (kref_get_unless_zero(&bo->base.refcount)) {
 				found = bo;
 				break;
@@ -196,7 +209,7 @@ static int pbd_bo_enter_evicting(struct pbd_device *dev, struct pbd_bo *bo, unsi
 		ret = pbd_bo_enter(dev, bo, index);
 		if (ret != -ENOSPC)
 			return ret;
-		victim = pbd_victim(dev, &dev->regions[index], patience, room);
+		victim = pbd_victim(dev, bo, &dev->regions[index], patience, room);
 		if (!victim)
 			return -ENOSPC;
 		ret = pbd_bo_evict(dev, victim, room);
@@ -256,8 +269,13 @@ static int pbd_bo_find_room_soon(struct pbd_device *dev, struct pbd_bo *bo, stru
 		if (room)
 			room->held = false;
 		ret = pbd_bo_find_room(dev, bo, room);
-		if (ret != -ENOSPC || !room || !room->held)
+		if (ret != -ENOSPC || !room)
 			return ret;
+		if (!room->held && bo->edge == PBD_EDGE_NONE)
+			return ret;
+		/* What lies at the edges does not move: anywhere, then. */
+		if (!room->held)
+			bo->edge = PBD_EDGE_NONE;
 		if (round == PBD_EVICT_ROUNDS)
 			return -EAGAIN;
 		if (msleep_interruptible(1) != 0)

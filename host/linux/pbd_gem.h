@@ -27,6 +27,9 @@ struct pbd_region {
 #define PBD_BO_VRAM 0x80000000u
 
 /* An object: memory that lies in VRAM, in pages of the system, mapped for the engines or not, or nowhere yet. */
+/* What is shown lies at an edge of a region, so that the room between stays in one piece. */
+enum pbd_edge { PBD_EDGE_NONE, PBD_EDGE_LOW, PBD_EDGE_HIGH };
+
 struct pbd_bo {
 	struct drm_gem_object base;
 	u32 flags;
@@ -46,13 +49,15 @@ struct pbd_bo {
 	bool touched; /* has had contents */
 	bool outside; /* its contents are where another driver has them; what is in VRAM is a copy (pbd_prime.c) */
 	u32 attached; /* times that other drivers have attached to it */
-	u32 pins;
+	/* Counted up under resv, down by anyone. While it is not 0, the object stays where it is. */
+	atomic_t pins;
 	u32 kmaps; /* mappings of the kernel's own */
 	/* Of an object of another driver; written once. */
 	struct iosys_map foreign;
 	struct sg_table *foreign_table;
 	struct work_struct end; /* it is given back */
 	/* Under resv and vram. */
+	enum pbd_edge edge; /* of a region at which alone it may lie */
 	struct pbd_region *region;
 	struct drm_mm_node node;
 	struct list_head lru;
@@ -103,6 +108,7 @@ void pbd_bo_drop_pages(struct pbd_bo *bo);
 void pbd_bo_clear_pages(struct pbd_bo *bo);
 void pbd_bo_copy(struct pbd_bo *bo, u8 *vram, bool to_vram);
 void pbd_bo_leave(struct pbd_bo *bo);
+void pbd_bo_range(const struct pbd_region *region, const struct pbd_bo *bo, u64 *start, u64 *end);
 int pbd_bo_enter(struct pbd_device *dev, struct pbd_bo *bo, unsigned int index);
 void pbd_bo_used(struct pbd_device *dev, struct pbd_bo *bo);
 void pbd_vram_lost(struct pbd_device *dev);

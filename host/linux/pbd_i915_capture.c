@@ -281,7 +281,7 @@ static int pbd_exec_pin_reserved(struct pbd_exec *exec)
 	if (ret == 0)
 		ret = pbd_exec_write_contents(exec);
 	for (i = 0; ret == 0 && i < job->object_count; i++)
-		pbd_bo(job->objects[i])->pins++;
+		atomic_inc(&pbd_bo(job->objects[i])->pins);
 	if (ret == 0)
 		pbd_exec_set_lists(exec);
 	return ret;

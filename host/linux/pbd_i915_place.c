@@ -55,7 +55,7 @@ static int pbd_exec_leave(struct pbd_exec *exec, bool narrow, bool all)
 		struct pbd_bo *bo = pbd_bo(exec->submit.job->listed[i]);
 		const bool patched = bo->flags & PATCHBAY_GEM_PATCHABLE;
 
-		if (!bo->region || (bo->pins && !patched))
+		if (!bo->region || (atomic_read(&bo->pins) && !patched))
 			continue;
 		if (all || (patched ? bo->region != window : narrow && bo->region == window))
 			ret = pbd_bo_evict(dev, bo, &exec->submit.room);

@@ -149,10 +149,10 @@ static u64 pbd_vram_bytes(struct pbd_device *dev)
 	u64 bytes = 0;
 	unsigned int i;
 
-	/* The picture lies in one region. */
+	/* The picture lies in one region of VRAM. */
 	mutex_lock(&dev->vram);
 	for (i = 0; i < PBD_REGIONS; i++)
-		if (dev->regions[i].present)
+		if (dev->regions[i].present && i != PBD_REGION_HOST)
 			bytes = max(bytes, dev->regions[i].segment.request.size);
 	mutex_unlock(&dev->vram);
 	return bytes;

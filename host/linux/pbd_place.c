@@ -22,7 +22,7 @@ static int pbd_evict_own(struct pbd_submit *submit)
 	u32 i;
 
 	for (i = 0; ret == 0 && i < job->object_count; i++)
-		if (pbd_bo(job->objects[i])->pins == 0)
+		if (atomic_read(&pbd_bo(job->objects[i])->pins) == 0)
 			ret = pbd_bo_evict(submit->dev, pbd_bo(job->objects[i]), &submit->room);
 	return ret;
 }

@@ -25,8 +25,9 @@ static const u32 pbd_formats[] = { DRM_FORMAT_XRGB8888, DRM_FORMAT_ARGB8888 };
 struct pbd_plane_state {
 	struct drm_plane_state base;
 	struct pbd_job *blit;           /* not submitted yet */
-	struct drm_gem_object *pinned;  /* the framebuffer's object, while prepared */
-	struct drm_gem_object *scanout; /* referenced and pinned */
+	struct drm_gem_object *source;  /* the framebuffer's object, pinned from the preparation to the end of the blit */
+	struct drm_gem_object *scanout; /* referenced */
+	bool pinned;                    /* the scan-out is, while prepared */
 	u32 width, height, pitch;
 };
 
@@ -72,6 +73,7 @@ static int pbd_scanout_take(struct pbd_device *dev, struct pbd_plane_state *stat
 			    bool *whole)
 {
 	const struct pbd_plane_state *shown = to_pbd_plane_state(dev->kms.plane.state);
+	enum pbd_edge edge;
 
 	state->width = mode->hdisplay;
 	state->height = mode->vdisplay;
@@ -90,6 +92,9 @@ static int pbd_scanout_take(struct pbd_device *dev, struct pbd_plane_state *stat
 		state->scanout = NULL;
 		return ret;
 	}
+	/* What is shown now stays until this one is: they lie at both ends. */
+	edge = shown->scanout ? pbd_bo(shown->scanout)->edge : PBD_EDGE_NONE;
+	pbd_bo(state->scanout)->edge = edge == PBD_EDGE_HIGH ? PBD_EDGE_LOW : PBD_EDGE_HIGH;
 	return 0;
 }
 
@@ -136,8 +141,17 @@ static int pbd_plane_prepare(struct drm_plane *plane, struct drm_plane_state *ba
 	}
 	pbd_bo(state->scanout)->lost = false;
 	state->blit = job;
-	state->pinned = blit.from;
+	state->source = blit.from;
+	state->pinned = true;
 	return 0;
+}
+
+/* The picture has been taken over, or will not be: it may move. */
+static void pbd_plane_let_source(struct pbd_plane_state *state)
+{
+	if (state->source)
+		pbd_bo_unpin(state->source);
+	state->source = NULL;
 }
 
 static void pbd_plane_cleanup(struct drm_plane *plane, struct drm_plane_state *base)
@@ -147,11 +161,10 @@ static void pbd_plane_cleanup(struct drm_plane *plane, struct drm_plane_state *b
 	if (state->blit)
 		pbd_job_put(state->blit);
 	state->blit = NULL;
-	if (state->pinned)
-		pbd_bo_unpin(state->pinned);
+	pbd_plane_let_source(state);
 	if (state->pinned)
 		pbd_bo_unpin(state->scanout);
-	state->pinned = NULL;
+	state->pinned = false;
 }
 
 static int pbd_plane_check(struct drm_plane *plane, struct drm_atomic_state *state)
@@ -213,6 +226,7 @@ static void pbd_plane_update(struct drm_plane *plane, struct drm_atomic_state *c
 		return;
 	mutex_lock(&dev->kms.shown_lock);
 	WRITE_ONCE(dev->kms.stale, !pbd_plane_blit(state));
+	pbd_plane_let_source(state);
 	if (!dev->kms.stale)
 		pbd_show(dev, state);
 	else

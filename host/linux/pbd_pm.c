@@ -18,7 +18,7 @@
 /* Whether the object has to be at its place again: a list or a mapping of the kernel's names it. Pre: resv is held. */
 static bool pbd_bo_has_place(struct pbd_bo *bo)
 {
-	return bo->pins || bo->kmaps || !pbd_bo_is_idle(bo);
+	return atomic_read(&bo->pins) || bo->kmaps || !pbd_bo_is_idle(bo);
 }
 
 static void pbd_bo_leave_place(struct pbd_device *dev, struct pbd_bo *bo)

@@ -43,7 +43,7 @@ static int pbd_bo_go_outside(struct pbd_device *dev, struct pbd_bo *bo)
 	if (bo->outside)
 		return 0;
 	/* The kernel itself writes to VRAM, or an update of the display is prepared from host memory. */
-	if ((bo->kmaps && bo->region) || (bo->pins && bo->region && !pbd_bo_in_vram(bo)))
+	if ((bo->kmaps && bo->region) || (atomic_read(&bo->pins) && bo->region && !pbd_bo_in_vram(bo)))
 		return -EBUSY;
 	ret = pbd_bo_settle(bo, true);
 	if (ret == 0)

@@ -285,7 +285,7 @@ static int pbd_debugfs_memory(struct seq_file *m, void *data)
 	list_for_each_entry(bo, &dev->lru, lru) {
 		objects += pbd_bo_in_vram(bo);
 		mapped += !pbd_bo_in_vram(bo);
-		pinned += bo->pins != 0;
+		pinned += atomic_read(&bo->pins) != 0;
 	}
 	seq_printf(m, "objects: vram=%u host=%u pinned=%u evictions=%llu\n", objects, mapped, pinned, dev->evictions);
 	seq_printf(m, "moved: engine=%lld cpu=%lld\n", atomic64_read(&dev->host.engine_bytes),

@@ -118,7 +118,7 @@ static unsigned long pbd_shrink_count(struct shrinker *shrinker, struct shrink_c
 
 static bool pbd_may_shrink(struct pbd_device *dev, const struct pbd_bo *bo, enum pbd_shrink how)
 {
-	return bo->pages && !pbd_bo_in_vram(bo) && !bo->outside && !bo->pins && !bo->kmaps &&
+	return bo->pages && !pbd_bo_in_vram(bo) && !bo->outside && !atomic_read(&bo->pins) && !bo->kmaps &&
 	       (how == PBD_SWAP || bo->purgeable) &&
 	       dma_resv_test_signaled(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP) && !pbd_host_is_unsure(dev, bo);
 }

@@ -132,7 +132,7 @@ static int pbd_virt_make_staging(struct pbd_virt *virt)
 		bo = pbd_bo(object);
 		ret = pbd_bo_lock_placed(dev, bo);
 		if (ret == 0) {
-			bo->pins++;
+			atomic_inc(&bo->pins);
 			dma_resv_unlock(object->resv);
 			virt->staging = object;
 			break;

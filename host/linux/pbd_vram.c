@@ -120,16 +120,26 @@ void pbd_bo_leave(struct pbd_bo *bo)
 	bo->region = NULL;
 }
 
+/* Where in a region an object may lie. Pre: it is no larger than the region. */
+void pbd_bo_range(const struct pbd_region *region, const struct pbd_bo *bo, u64 *start, u64 *end)
+{
+	*start = bo->edge == PBD_EDGE_HIGH ? region->segment.request.size - bo->base.size : 0;
+	*end = bo->edge == PBD_EDGE_LOW ? bo->base.size : region->segment.request.size;
+}
+
 /* Takes room in a region, if there is some. Pre: resv is held. */
 int pbd_bo_enter(struct pbd_device *dev, struct pbd_bo *bo, unsigned int index)
 {
 	struct pbd_region *region = &dev->regions[index];
 	int ret = -ENOSPC;
+	u64 start, end;
 
 	mutex_lock(&dev->vram);
-	if (region->present && bo->base.size <= region->segment.request.size)
-		ret = drm_mm_insert_node_generic(&region->mm, &bo->node, bo->base.size, PAGE_SIZE, 0,
-						 DRM_MM_INSERT_BEST);
+	if (region->present && bo->base.size <= region->segment.request.size) {
+		pbd_bo_range(region, bo, &start, &end);
+		ret = drm_mm_insert_node_in_range(&region->mm, &bo->node, bo->base.size, PAGE_SIZE, 0, start, end,
+						  DRM_MM_INSERT_BEST);
+	}
 	if (ret == 0) {
 		bo->region = region;
 		region->used += bo->node.size;

@@ -10,12 +10,17 @@
 #include <unistd.h>
 
 #include "guest.h"
+#include "objects.h"
 #include "tests.h"
+
+#define MODES_MAX 64
 
 struct display {
 	int fd;
 	uint32_t connector, crtc;
-	struct drm_mode_modeinfo mode;
+	struct drm_mode_modeinfo mode; /* that of all that is drawn and shown */
+	struct drm_mode_modeinfo modes[MODES_MAX];
+	uint32_t mode_count;
 };
 
 struct picture {
@@ -32,7 +37,6 @@ static uint32_t pixel(uint32_t x, uint32_t y, uint32_t seed)
 static struct display open_display(void)
 {
 	struct display display = {.fd = guest_open_primary("patchbay")};
-	struct drm_mode_modeinfo modes[64];
 	uint32_t encoders[4];
 	struct drm_mode_card_res resources = {
 		.crtc_id_ptr = (uintptr_t)&display.crtc,
@@ -48,15 +52,16 @@ static struct display open_display(void)
 	CHECK_EQ(resources.count_connectors, 1);
 	connector.connector_id = display.connector;
 	CHECK_EQ(guest_ioctl(display.fd, DRM_IOCTL_MODE_GETCONNECTOR, &connector), 0);
-	CHECK(connector.count_modes > 0 && connector.count_modes <= 64);
-	connector.modes_ptr = (uintptr_t)modes;
+	CHECK(connector.count_modes > 0 && connector.count_modes <= MODES_MAX);
+	connector.modes_ptr = (uintptr_t)display.modes;
 	connector.encoders_ptr = (uintptr_t)encoders;
 	connector.count_props = 0;
 	CHECK_EQ(guest_ioctl(display.fd, DRM_IOCTL_MODE_GETCONNECTOR, &connector), 0);
 	CHECK_EQ(connector.connection, 1);
 	/* The preferred mode is the first one. */
-	CHECK(modes[0].type & DRM_MODE_TYPE_PREFERRED);
-	display.mode = modes[0];
+	CHECK(display.modes[0].type & DRM_MODE_TYPE_PREFERRED);
+	display.mode = display.modes[0];
+	display.mode_count = connector.count_modes;
 	return display;
 }
 
@@ -195,6 +200,75 @@ void damage_is_all_that_is_taken(void)
 	dirty.clips_ptr = 0;
 	CHECK_EQ(guest_ioctl(display.fd, DRM_IOCTL_MODE_DIRTYFB, &dirty), 0);
 	compare(&display, 4, 4, NULL);
+	close(display.fd);
+}
+
+/* Frees a picture, as a program does that draws its next ones in another size. */
+static void free_picture(const struct display *display, struct picture *picture)
+{
+	struct drm_mode_destroy_dumb destroy = {.handle = picture->handle};
+
+	CHECK_EQ(munmap(picture->words, (size_t)picture->pitch * picture->height), 0);
+	CHECK_EQ(guest_ioctl(display->fd, DRM_IOCTL_MODE_RMFB, &picture->framebuffer), 0);
+	CHECK_EQ(guest_ioctl(display->fd, DRM_IOCTL_MODE_DESTROY_DUMB, &destroy), 0);
+}
+
+/* Objects of a program that draws lie in all of VRAM, in no order, and none is in use. */
+static void fill_vram(int fd, uint32_t round)
+{
+	const uint64_t bytes = object_card_info(fd).vram_bytes;
+
+	for (uint64_t filled = 0, i = round; filled < bytes; i++) {
+		struct guest_object object = guest_object(fd, (i * 7 % 5 + 1) * 300 * 4096 / 4, 0);
+
+		object_fill(fd, 0, &object, 1);
+		munmap(object.words, object.size);
+		filled += object.size;
+	}
+}
+
+/* Two pictures of the mode are shown in turn, beside those of the mode before; these are freed then. */
+static void show_mode(struct display *display, uint32_t mode, struct picture *pictures)
+{
+	struct picture before[2] = {pictures[0], pictures[1]};
+
+	display->mode = display->modes[mode];
+	for (uint32_t i = 0; i < 2; i++)
+		pictures[i] = make_picture(display, mode + i);
+	show(display, &pictures[0]);
+	for (uint32_t i = 0; i < 4; i++) {
+		CHECK_EQ(flip(display, &pictures[(i + 1) % 2], i), 0);
+		CHECK_EQ(flipped(display).user_data, i);
+	}
+	for (uint32_t i = 0; i < 2 && before[i].words != NULL; i++)
+		free_picture(display, &before[i]);
+}
+
+/*
+ * The largest mode that is offered has room behind each other one, and each other one behind that: with what the mode before
+ * still shows, and with objects that leave VRAM for it.
+ */
+void each_mode_has_room_after_each_other(void)
+{
+	struct display display = open_display();
+	struct picture pictures[2] = {{0}};
+	uint32_t largest = 0;
+
+	for (uint32_t i = 0; i < display.mode_count; i++)
+		if (display.modes[i].hdisplay * display.modes[i].vdisplay >
+		    display.modes[largest].hdisplay * display.modes[largest].vdisplay)
+			largest = i;
+	printf("largest mode: %u x %u of %u\n", display.modes[largest].hdisplay, display.modes[largest].vdisplay,
+	       display.mode_count);
+	for (uint32_t i = 0; i < display.mode_count; i++) {
+		int fd = guest_open();
+
+		fill_vram(fd, i);
+		show_mode(&display, i, pictures);
+		fill_vram(fd, i + 1);
+		show_mode(&display, largest, pictures);
+		close(fd);
+	}
 	close(display.fd);
 }
 

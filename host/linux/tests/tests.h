@@ -77,6 +77,7 @@
 #define PBD_WITH_HOST(X)                                                                                     \
 	X(flips_show_the_picture)                                                                            \
 	X(damage_is_all_that_is_taken)                                                                       \
+	X(each_mode_has_room_after_each_other)                                                               \
 	X(the_picture_returns_after_a_sleep)                                                                 \
 	X(pictures_of_another_driver_are_shown)                                                              \
 	X(the_firmware_dies_and_returns)                                                                     \
