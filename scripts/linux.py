@@ -21,6 +21,7 @@ import linux_host
 import linux_links
 import linux_mesa
 import linux_programs
+import linux_runs
 import linux_trace
 from linux_machine import PATIENT, Card, Failure, Machine, end_all, ended
 from linux_picture import compare
@@ -171,6 +172,17 @@ def run_i915(options, work, table):
         card.stop()
 
 
+def run_display(options, work, table):
+    """All modes up to 1920x1080, on a card that has just enough room for them."""
+    card = Card(options, work, "display", memory="64M")
+    try:
+        machine = Machine(options, card, "each_mode_has_room_after_each_other")
+        serve(machine, card)
+        table.machine(machine)
+    finally:
+        card.stop()
+
+
 def run_debug(options, work, table):
     """What a kernel with checkers is to see: all tests of one machine, two machines, memory that the card reaches, the end of
     the card, i915's uAPI."""
@@ -209,10 +221,10 @@ def run_links(options, work, table):
     linux_links.run_links(sys.modules[__name__], options, work, table)
 
 
-# Those that are part of every run.
-RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915,
-        "run_host": run_host, "run_clients": run_clients, "run_links": run_links, "run_gl": run_gl,
-        "run_ends": run_ends, "run_trace": run_trace}
+# Those that are part of every run; the longest first, so that two at a time end together.
+RUNS = {"run_one": run_one, "run_clients": run_clients, "run_host": run_host, "run_i915": run_i915, "run_gl": run_gl,
+        "run_two": run_two, "run_display": run_display, "run_links": run_links, "run_ends": run_ends,
+        "run_trace": run_trace, "run_card": run_card, "run_reset": run_reset}
 
 
 def run_in(work, name, table, run):
@@ -229,15 +241,15 @@ def run_in(work, name, table, run):
                 print(f"  the card of {os.path.basename(log)}:", *text, sep="\n    ", flush=True)
 
 
-def run_all(options, table):
-    """The runs or tests that are asked for, or all runs."""
+def run_some(options, table):
+    """The runs or tests that are asked for, one behind the other."""
     with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
         known = {**RUNS, "run_debug": run_debug}
         runs = [name for name in options.tests if name in known]
         tests = [name for name in options.tests if name not in known]
         if tests:
             run_in(work, "tests", table, lambda place: run_one(options, place, table, ",".join(tests)))
-        for name in runs if options.tests else RUNS:
+        for name in runs:
             run_in(work, name, table, lambda place, name=name: known[name](options, place, table))
 
 
@@ -300,8 +312,10 @@ def main():
         run = chosen[0]
         with tempfile.TemporaryDirectory(prefix="patchbay-linux-") as work:
             run(sys.modules[__name__], options, work, table)
+    elif options.tests:
+        run_some(options, table)
     else:
-        run_all(options, table)
+        linux_runs.run_together(RUNS, sys.argv[1:], table)
     print(f"{table.count - table.failed} of {table.count} passed in {time.monotonic() - table.start:.0f} s")
     return 1 if table.failed or table.count == 0 else 0
 
