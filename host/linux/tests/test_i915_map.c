@@ -49,6 +49,19 @@ static void patch_word(int fd, uint32_t handle, uint32_t word)
 	free_batch(&batch);
 }
 
+/* The errno of a batch whose relocation is in an object that has no handle any more. */
+static int execute_gone(int fd, uint32_t handle)
+{
+	struct batch batch = make_batch(1, 1);
+	int error;
+
+	batch.objects[0].handle = handle;
+	add_reloc(&batch, 0, handle, 3, 0);
+	error = execute(fd, &batch);
+	free_batch(&batch);
+	return error;
+}
+
 /* Batches of another file with more objects than card memory has room for: what was used before them leaves it. */
 static void use_whole_card(void)
 {
@@ -182,6 +195,74 @@ void i915_mappings_of_files_follow_their_objects(void)
 		CHECK_EQ(words[2], SIGN + round);
 	}
 	close(fd);
+}
+
+/* A mapping of some pages, of which a part goes again: all have their numbers. */
+static void map_some_pages(int fd, const struct buffer *buffer, uint64_t *seed)
+{
+	const uint32_t pages = buffer->words / PAGE_WORDS, first = guest_random(seed) % pages;
+	const uint32_t count = 1 + guest_random(seed) % (pages - first), gone = guest_random(seed) % count;
+	uint32_t *words = NULL;
+
+	CHECK_EQ(map_by(fd, (struct drm_i915_gem_mmap){.handle = buffer->handle, .offset = first * PAGE,
+						      .size = count * PAGE}, &words), 0);
+	CHECK_EQ(gone == 0 ? 0 : munmap(words, gone * PAGE), 0);
+	for (uint32_t page = gone; page < count; page++)
+		CHECK_EQ(words[page * PAGE_WORDS], buffer->map[0] + first + page);
+	CHECK_EQ(munmap(&words[gone * PAGE_WORDS], (count - gone) * PAGE), 0);
+}
+
+/* Maps, moves and gives back objects, which another process does at the same time; handles close before mappings. */
+static void map_and_move(uint32_t who)
+{
+	enum { BUFFERS = 6, PAGES = 5, ROUNDS = 60 };
+	struct buffer buffers[BUFFERS] = {0};
+	uint64_t seed = 77 + who;
+	int fd = open_i915();
+
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		struct buffer *buffer = &buffers[guest_random(&seed) % BUFFERS];
+
+		if (!buffer->map) {
+			*buffer = make_buffer(fd, PAGES * PAGE);
+			for (uint32_t page = 0; page < PAGES; page++)
+				buffer->map[page * PAGE_WORDS] = SIGN + (who << 12) + (round << 4) + page;
+		}
+		patch_word(fd, buffer->handle, 3);
+		map_some_pages(fd, buffer, &seed);
+		if (round % 16 == 8)
+			use_whole_card();
+		map_some_pages(fd, buffer, &seed);
+		if (guest_random(&seed) % 4 == 0) {
+			struct drm_gem_close gone = {.handle = buffer->handle};
+			const uint32_t number = buffer->map[0];
+
+			CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_GEM_CLOSE, &gone), 0);
+			CHECK_EQ(execute_gone(fd, buffer->handle), ENOENT);
+			CHECK_EQ(buffer->map[(PAGES - 1) * PAGE_WORDS], number + PAGES - 1);
+			munmap(buffer->map, PAGES * PAGE);
+			buffer->map = NULL;
+		}
+	}
+	close(fd);
+}
+
+void i915_mappings_of_two_processes_stay_apart(void)
+{
+	pid_t children[2];
+	int status;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		children[i] = fork();
+		if (children[i] == 0) {
+			map_and_move(i);
+			_exit(0);
+		}
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		CHECK_EQ(waitpid(children[i], &status, 0), children[i]);
+		CHECK_EQ(status, 0);
+	}
 }
 
 /* ---- QUERY ---- */

@@ -115,6 +115,7 @@
 	X(i915_bad_mappings_are_refused)                                                                     \
 	X(i915_parts_of_mappings_show_their_pages)                                                           \
 	X(i915_mappings_of_files_follow_their_objects)                                                       \
+	X(i915_mappings_of_two_processes_stay_apart)                                                         \
 	X(i915_queries_have_limits)                                                                          \
 	X(i915_caches_are_dropped)                                                                           \
 	X(i915_captures_find_all_relocations)                                                                \
