@@ -36,7 +36,7 @@ PROGRAMS = {
 # What is counted: words that differ from what they should be, objects with other bytes that do, fences with an error.
 COUNTS = ("submissions", "relocations", "wrong", "strays", "failed")
 # Submissions that a program must have had at least, and relocations that a whole run must have at least.
-SUBMISSIONS_MIN = 100
+SUBMISSIONS_MIN = 10
 RELOCATIONS_MIN = 500000
 # Relocations of programs that have the same number each time.
 RELOCATIONS = {"gem_exec_reloc": 1001000, "gem_exec_reloc_handles": 500500}
