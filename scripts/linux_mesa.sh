@@ -5,7 +5,7 @@
 
 # What runs in the guest, without what it depends on.
 mesa_programs=(libgl1-mesa-dri libegl-mesa0 libegl1 libgles2 libgbm1 mesa-vulkan-drivers kmscube glmark2-es2-drm
-	libsdl2-tests)
+	libsdl2-tests intel-gpu-tools)
 
 # fetch_programs NAME DRIVER PROGRAM...: downloads programs with all that they need, whatever this system has installed, and
 # unpacks them to $folder/NAME/tree, with one OpenGL driver of Mesa's, and the Vulkan driver hasvk if it is among them.

@@ -331,6 +331,7 @@ extern const struct dev_pm_ops pbd_pm_ops;
 /* pbd_i915.c */
 extern const struct drm_driver pbd_i915_driver;
 void pbd_i915_identity(struct pbd_device *dev, bool shown);
+void pbd_i915_debugfs_init(struct drm_minor *minor);
 void pbd_capture_close(struct pbd_device *dev, struct drm_file *file);
 
 /* What the driver is with each uAPI. */
@@ -343,7 +344,7 @@ void pbd_capture_close(struct pbd_device *dev, struct drm_file *file);
 	.prime_handle_to_fd = drm_gem_prime_handle_to_fd,                                                              \
 	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,                                                              \
 	.gem_prime_import_sg_table = pbd_prime_import,                                                                 \
-	.gem_prime_mmap = drm_gem_prime_mmap,                                                                          \
+	.gem_prime_mmap = pbd_prime_mmap_own,                                                                          \
 	.fops = &pbd_fops
 
 extern const struct file_operations pbd_fops;

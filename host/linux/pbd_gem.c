@@ -18,7 +18,8 @@ static vm_fault_t pbd_bo_fault(struct vm_fault *vmf)
 	struct vm_area_struct *vma = vmf->vma;
 	struct pbd_bo *bo = pbd_bo(vma->vm_private_data);
 	struct pbd_device *dev = pbd_device(bo->base.dev);
-	unsigned long page = (vmf->address - vma->vm_start) >> PAGE_SHIFT;
+	/* A mapping may show a part of the object: of a dma_buf from any page on, or what munmap has left. */
+	unsigned long page = vmf->pgoff - drm_vma_node_start(&bo->base.vma_node);
 	vm_fault_t fault = VM_FAULT_SIGBUS;
 	unsigned long pfn;
 	int ret = 0, idx;

@@ -128,6 +128,7 @@ void pbd_claims_end(struct pbd_device *dev);
 void pbd_bo_paged(struct pbd_device *dev, struct pbd_bo *bo, bool paged);
 bool pbd_bo_madvise(struct pbd_device *dev, struct pbd_bo *bo, bool needed);
 int pbd_gem_madvise_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+void pbd_purge_all(struct pbd_device *dev);
 int pbd_shrink_init(struct pbd_device *dev);
 void pbd_shrink_end(struct pbd_device *dev);
 
@@ -139,6 +140,7 @@ void pbd_bo_come_inside(struct pbd_bo *bo);
 struct drm_gem_object *pbd_prime_import(struct drm_device *drm, struct dma_buf_attachment *attach, struct sg_table *table);
 void pbd_prime_free_later(struct pbd_device *dev, struct pbd_bo *bo);
 int pbd_prime_mmap(struct pbd_bo *bo, struct vm_area_struct *vma);
+int pbd_prime_mmap_own(struct drm_gem_object *object, struct vm_area_struct *vma);
 
 /* pbd_vmap.c: objects that the kernel itself reads and writes */
 int pbd_bo_vmap(struct drm_gem_object *object, struct iosys_map *map);

@@ -124,6 +124,12 @@ static int pbd_i915_nothing(struct drm_device *drm, void *data, struct drm_file 
 	return 0;
 }
 
+/* Clients copy through a mapping instead, as on GPUs with memory of their own. */
+static int pbd_i915_no_copies(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	return -EOPNOTSUPP;
+}
+
 /* ---- contexts ---- */
 
 static u32 pbd_i915_node(const struct pbd_device *dev)
@@ -272,6 +278,9 @@ static const struct drm_ioctl_desc pbd_i915_ioctls[] = {
 	DRM_IOCTL_DEF_DRV(I915_GETPARAM, pbd_i915_getparam, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(I915_GEM_CREATE, pbd_i915_create, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(I915_GEM_USERPTR, pbd_i915_userptr, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(I915_GEM_PREAD, pbd_i915_no_copies, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(I915_GEM_PWRITE, pbd_i915_no_copies, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(I915_GEM_MMAP, pbd_i915_mmap, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(I915_GEM_MMAP_OFFSET, pbd_i915_mmap_offset, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(I915_GEM_BUSY, pbd_i915_busy, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(I915_GEM_WAIT, pbd_i915_wait, DRM_RENDER_ALLOW),
@@ -289,6 +298,7 @@ static const struct drm_ioctl_desc pbd_i915_ioctls[] = {
 	DRM_IOCTL_DEF_DRV(I915_GEM_CONTEXT_GETPARAM, pbd_i915_context_getparam, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(I915_GEM_CONTEXT_SETPARAM, pbd_i915_context_setparam, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(I915_GET_RESET_STATS, pbd_i915_reset_stats, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(I915_QUERY, pbd_i915_query, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(I915_REG_READ, pbd_i915_reg_read, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(PATCHBAY_CAPTURE_NEXT, pbd_capture_next_ioctl, DRM_RENDER_ALLOW | DRM_ROOT_ONLY),
 	DRM_IOCTL_DEF_DRV(PATCHBAY_CAPTURE_MEMORY, pbd_capture_memory_ioctl, DRM_RENDER_ALLOW | DRM_ROOT_ONLY),

@@ -20,6 +20,7 @@ u32 pbd_i915_queue(const struct pbd_device *dev, u32 context);
 int pbd_i915_create(struct drm_device *drm, void *data, struct drm_file *file);
 int pbd_i915_userptr(struct drm_device *drm, void *data, struct drm_file *file);
 int pbd_i915_mmap_offset(struct drm_device *drm, void *data, struct drm_file *file);
+int pbd_i915_mmap(struct drm_device *drm, void *data, struct drm_file *file);
 int pbd_i915_busy(struct drm_device *drm, void *data, struct drm_file *file);
 int pbd_i915_wait(struct drm_device *drm, void *data, struct drm_file *file);
 int pbd_i915_set_domain(struct drm_device *drm, void *data, struct drm_file *file);
@@ -28,6 +29,9 @@ int pbd_i915_get_tiling(struct drm_device *drm, void *data, struct drm_file *fil
 int pbd_i915_set_caching(struct drm_device *drm, void *data, struct drm_file *file);
 int pbd_i915_get_caching(struct drm_device *drm, void *data, struct drm_file *file);
 int pbd_i915_madvise(struct drm_device *drm, void *data, struct drm_file *file);
+
+/* pbd_i915_query.c: what clients ask of the device */
+int pbd_i915_query(struct drm_device *drm, void *data, struct drm_file *file);
 
 /* pbd_i915_exec.c */
 int pbd_i915_exec_ioctl(struct drm_device *drm, void *data, struct drm_file *file);

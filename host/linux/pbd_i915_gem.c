@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Objects, by i915's uAPI: those of the driver, and memory of the caller that is copied into them. */
 #include <linux/dma-resv.h>
+#include <linux/mm.h>
+#include <linux/mman.h>
 #include <linux/sched/mm.h>
 
 #include <uapi/drm/i915_drm.h>
@@ -60,6 +62,48 @@ int pbd_i915_mmap_offset(struct drm_device *drm, void *data, struct drm_file *fi
 	ret = pbd_bo(object)->user_mm ? -ENODEV : drm_gem_create_mmap_offset(object);
 	if (ret == 0)
 		args->offset = drm_vma_node_offset_addr(&object->vma_node);
+	drm_gem_object_put(object);
+	return ret;
+}
+
+/*
+ * Maps a range of an object: DRM core maps from the beginning, and what lies before the range goes again.
+ * @return an address, or an error
+ */
+static unsigned long pbd_i915_map(struct drm_gem_object *object, struct file *file, u64 offset, u64 size)
+{
+	const u64 end = PAGE_ALIGN(offset + size);
+	unsigned long at = vm_mmap(file, 0, end, PROT_READ | PROT_WRITE, MAP_SHARED,
+				   drm_vma_node_offset_addr(&object->vma_node));
+
+	if (IS_ERR_VALUE(at) || offset == 0)
+		return at;
+	vm_munmap(at, offset);
+	return at + offset;
+}
+
+/* The way to map that is older than MMAP_OFFSET. */
+int pbd_i915_mmap(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_i915_gem_mmap *args = data;
+	struct drm_gem_object *object;
+	int ret = -EINVAL;
+
+	if ((args->flags & ~(u64)I915_MMAP_WC) || args->size == 0 || !PAGE_ALIGNED(args->offset))
+		return -EINVAL;
+	object = drm_gem_object_lookup(file, args->handle);
+	if (!object)
+		return -ENOENT;
+	if (args->offset < object->size && args->size <= object->size - args->offset)
+		ret = pbd_bo(object)->user_mm ? -ENXIO : drm_gem_create_mmap_offset(object);
+	if (ret == 0) {
+		const unsigned long at = pbd_i915_map(object, file->filp, args->offset, args->size);
+
+		if (IS_ERR_VALUE(at))
+			ret = (int)(long)at;
+		else
+			args->addr_ptr = at;
+	}
 	drm_gem_object_put(object);
 	return ret;
 }

@@ -162,6 +162,14 @@ int pbd_prime_mmap(struct pbd_bo *bo, struct vm_area_struct *vma)
 	return ret;
 }
 
+/* Maps an object through its dma_buf. The offset is what the driver finds the mapping by, to take it away. */
+int pbd_prime_mmap_own(struct drm_gem_object *object, struct vm_area_struct *vma)
+{
+	int ret = drm_gem_create_mmap_offset(object);
+
+	return ret != 0 ? ret : drm_gem_prime_mmap(object, vma);
+}
+
 /* ---- copies, in and out ---- */
 
 /* Notes whether one of the objects is outside. Pre: resv of all is held, all are in VRAM. */

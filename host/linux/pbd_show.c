@@ -362,4 +362,6 @@ static const struct drm_info_list pbd_debugfs_files[] = {
 void pbd_debugfs_init(struct drm_minor *minor)
 {
 	drm_debugfs_create_files(pbd_debugfs_files, ARRAY_SIZE(pbd_debugfs_files), minor->debugfs_root, minor);
+	if (minor->dev->driver == &pbd_i915_driver)
+		pbd_i915_debugfs_init(minor);
 }

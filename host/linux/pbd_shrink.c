@@ -178,6 +178,12 @@ static unsigned long pbd_shrink_scan(struct shrinker *shrinker, struct shrink_co
 	return freed + swapped ?: SHRINK_STOP;
 }
 
+/* Throws away the contents of all objects that their users can do without. */
+void pbd_purge_all(struct pbd_device *dev)
+{
+	atomic64_add((s64)pbd_shrink_some(dev, PBD_PURGE, ULONG_MAX), &dev->purged_pages);
+}
+
 int pbd_shrink_init(struct pbd_device *dev)
 {
 	dev->shrinker.count_objects = pbd_shrink_count;

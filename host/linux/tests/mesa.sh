@@ -9,6 +9,7 @@ export SDL_VIDEODRIVER=kmsdrm VK_ICD_FILENAMES=/usr/share/vulkan/icd.d/intel_has
 mount -t proc none /proc
 mount -t sysfs none /sys
 mount -t devtmpfs none /dev
+mount -t debugfs none /sys/kernel/debug
 mkdir -p /dev/shm
 stty -echo 2>/dev/null
 echo 4 >/proc/sys/kernel/printk
@@ -27,8 +28,10 @@ echo "GUEST up"
 while echo "GUEST reads" && read -r name command && [ "$name" != end ]; do
 	# shellcheck disable=SC2086
 	pbd-capture -o /dev/vda $command <&3
-	echo "GUEST ran $name $?"
+	status=$?
+	# A process that the program has left behind may have the disk open: closing it writes nothing then.
 	sync
+	echo "GUEST ran $name $status"
 done
 if dmesg | grep -E 'BUG|WARNING|Oops|Call Trace|blocked for more|refcount|list_(add|del) corruption'; then
 	dmesg | tail -n 60

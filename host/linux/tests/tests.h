@@ -113,11 +113,19 @@
 	X(i915_fences_go_in_and_out)                                                                         \
 	X(i915_foreign_fences_are_waited_for)                                                                \
 	X(i915_contexts_are_queues)                                                                          \
+	X(i915_objects_are_mapped_by_gem_mmap)                                                               \
+	X(i915_bad_mappings_are_refused)                                                                     \
+	X(i915_parts_of_mappings_show_their_pages)                                                           \
+	X(i915_mappings_of_files_follow_their_objects)                                                       \
+	X(i915_mappings_of_two_processes_stay_apart)                                                         \
+	X(i915_queries_have_limits)                                                                          \
+	X(i915_caches_are_dropped)                                                                           \
 	X(i915_captures_find_all_relocations)                                                                \
 	X(i915_captures_hold_nothing)                                                                        \
 	X(i915_captures_end_with_their_file)                                                                 \
 	X(i915_batches_of_chance_harm_no_other_file)                                                         \
-	X(i915_captures_end_with_the_device)
+	X(i915_captures_end_with_the_device)                                                                 \
+	X(i915_mappings_and_waits_end_with_the_device)
 
 #define PBD_TEST_PROTOTYPE(name) void name(void);
 PBD_TESTS(PBD_TEST_PROTOTYPE)
