@@ -83,15 +83,16 @@ def children(pid, name):
 class World:
     """A card, a server, and programs."""
 
-    def __init__(self, *server, card=()):
+    def __init__(self, *server, card=(), engine="gl"):
         self.folder = tempfile.mkdtemp(prefix="gl-serve-")
         self.count, self.processes = 0, []
         self.card_socket, self.socket = self.folder + "/card", self.folder + "/gl"
-        self.card = Process(self, "card", PATCHBAY, "card", "--board", BOARD, "--engine", "gl", "--card-memory", "256M",
+        self.card = Process(self, "card", PATCHBAY, "card", "--board", BOARD, "--engine", engine, "--card-memory", "256M",
                             "--socket", self.card_socket, *card)
         self.card.see("ready", "err")
         self.server = None
-        self.serve(*server)
+        if engine == "gl":
+            self.serve(*server)
 
     def serve(self, *options):
         self.server = Process(self, "server", PATCHBAY, "gl", "--card", self.card_socket, "--socket", self.socket,
@@ -136,8 +137,8 @@ class World:
 
 
 @contextlib.contextmanager
-def world(*server, card=()):
-    made = World(*server, card=card)
+def world(*server, card=(), engine="gl"):
+    made = World(*server, card=card, engine=engine)
     try:
         yield made
     except BaseException:
@@ -385,7 +386,18 @@ def one_that_takes_too_much_ends_alone():
         half.close()
 
 
-TESTS = [programs_get_what_was_registered_for_them, engine_time_follows_the_weights,
+def a_wrong_card_is_refused():
+    """Neither `gl` nor `run` begins with a socket at which no card listens, or with a card without a GL engine."""
+    with world(engine="reference") as made:
+        for wrong, text in ((made.card_socket + "-none", "NO_CARD"), (made.card_socket, "--engine gl")):
+            for words in (("gl", "--card", wrong, "--socket", made.socket), ("run", "--card", wrong, "--", "true")):
+                refused = Process(made, "refused", PATCHBAY, *words)
+                assert refused.wait() == 1, refused.err()
+                assert wrong in refused.err() and text in refused.err(), refused.err()
+                assert not os.path.exists(made.socket), "the server has listened"
+
+
+TESTS = [a_wrong_card_is_refused, programs_get_what_was_registered_for_them, engine_time_follows_the_weights,
          a_shader_without_end_costs_its_own_program, a_killed_program_renderer_server_or_card,
          video_memory_of_a_quarter_of_the_working_set, one_that_takes_too_much_ends_alone]
 
