@@ -134,8 +134,8 @@ static int pbd_each_object(struct pbd_device *dev, int (*step)(struct pbd_device
 /* ---- before tasks are frozen ---- */
 
 /*
- * Gets memory for what VRAM holds while the kernel can still write to swap and end processes for it: pbd_suspend() comes
- * too late for that. What enters VRAM from now on finds its pages then, or the sleep is refused.
+ * Gets memory for what VRAM holds while the kernel can still write to swap and end processes for it: for that,
+ * pbd_suspend() comes too late. What enters VRAM from now on finds its pages then, or the sleep is refused.
  */
 static int pbd_pm_notify(struct notifier_block *notifier, unsigned long action, void *data)
 {

@@ -127,7 +127,7 @@ void a_machine_that_is_woken_is_as_before(void)
 	sleep_and_check("nothing");
 }
 
-/* The alarm may come before the machine sleeps, if the system is busy: then the host wakes it, and it sleeps for longer. */
+/* On a busy system the alarm may come before the machine sleeps: then the host wakes it, and it sleeps again, for longer. */
 void the_clock_wakes_the_machine(void)
 {
 	struct before before;
