@@ -22,6 +22,7 @@ import linux_links
 import linux_mesa
 import linux_programs
 import linux_runs
+import linux_sleep
 import linux_trace
 from linux_machine import PATIENT, Card, Failure, Machine, end_all, ended
 from linux_picture import compare
@@ -221,10 +222,15 @@ def run_links(options, work, table):
     linux_links.run_links(sys.modules[__name__], options, work, table)
 
 
+def run_sleep(options, work, table):
+    """Machines that sleep and are woken: linux_sleep.py."""
+    linux_sleep.run_sleep(sys.modules[__name__], options, work, table)
+
+
 # Those that are part of every run; the longest first, so that two at a time end together.
-RUNS = {"run_one": run_one, "run_clients": run_clients, "run_host": run_host, "run_i915": run_i915, "run_gl": run_gl,
-        "run_two": run_two, "run_display": run_display, "run_links": run_links, "run_ends": run_ends,
-        "run_trace": run_trace, "run_card": run_card, "run_reset": run_reset}
+RUNS = {"run_one": run_one, "run_clients": run_clients, "run_sleep": run_sleep, "run_host": run_host,
+        "run_i915": run_i915, "run_gl": run_gl, "run_two": run_two, "run_display": run_display, "run_links": run_links,
+        "run_ends": run_ends, "run_trace": run_trace, "run_card": run_card, "run_reset": run_reset}
 
 
 def run_in(work, name, table, run):

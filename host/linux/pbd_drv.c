@@ -138,6 +138,18 @@ static irqreturn_t pbd_interrupt(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
+/*
+ * Reads which channel the card has given this machine; it may be another one after a sleep, and the former one another
+ * client's. @return -ENODEV: no card is behind the device
+ */
+int pbd_card_find(struct pbd_device *dev)
+{
+	if (READ_ONCE(*(const u32 *)(dev->memory + PB_BOOT_OFFSET)) != PB_BOOT_MAGIC)
+		return -ENODEV;
+	dev->link.channel = readl(dev->registers + PBD_REG_POSITION);
+	return 0;
+}
+
 /* Maps the device. @return -ENODEV: no card is behind it */
 static int pbd_map(struct pbd_device *dev)
 {
@@ -159,12 +171,9 @@ static int pbd_map(struct pbd_device *dev)
 	dev->memory = devm_memremap(&pdev->dev, dev->memory_start, bytes, MEMREMAP_WB);
 	if (!dev->registers || IS_ERR(dev->memory))
 		return -ENOMEM;
-	if (READ_ONCE(*(const u32 *)(dev->memory + PB_BOOT_OFFSET)) != PB_BOOT_MAGIC)
-		return -ENODEV;
 	dev->link.memory = dev->memory;
 	dev->link.memory_bytes = dev->memory_bytes;
-	dev->link.channel = readl(dev->registers + PBD_REG_POSITION);
-	return 0;
+	return pbd_card_find(dev);
 }
 
 /* Files and submissions are gone by now. */
@@ -302,6 +311,7 @@ static int pbd_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = pbd_start(dev);
 	if (ret != 0)
 		return ret;
+	pbd_pm_init(dev);
 	pbd_card_watch(dev);
 	if (pbd_fbdev)
 		drm_fbdev_generic_setup(&dev->drm, 32);
@@ -314,6 +324,7 @@ static void pbd_remove(struct pci_dev *pdev)
 {
 	struct pbd_device *dev = pci_get_drvdata(pdev);
 
+	pbd_pm_end(dev);
 	WRITE_ONCE(dev->removed, true);
 	pbd_end_all(dev, -ENODEV);
 	/* A submission that is stopped for it would hold up the rest. */

@@ -19,6 +19,7 @@
 
 #include <linux/kref.h>
 #include <linux/mutex.h>
+#include <linux/notifier.h>
 #include <linux/pci.h>
 #include <linux/rwsem.h>
 #include <linux/shrinker.h>
@@ -219,6 +220,7 @@ struct pbd_device {
 	unsigned long clock_moved;
 	bool clock_busy;
 	u32 restarts;
+	struct notifier_block sleep; /* the machine is to sleep, or has slept */
 	atomic64_t file_ids;
 	struct pbd_virt_device virt;
 };
@@ -325,8 +327,11 @@ void pbd_virt_retire(struct pbd_device *dev);
 void pbd_virt_end_all(struct pbd_device *dev, int result);
 int *pbd_virt_irqs_seen(struct pbd_device *dev);
 
-/* pbd_pm.c: sleep of the machine */
+/* pbd_pm.c: sleep of the machine; pbd_card_find() is in pbd_drv.c */
+int pbd_card_find(struct pbd_device *dev);
 extern const struct dev_pm_ops pbd_pm_ops;
+void pbd_pm_init(struct pbd_device *dev);
+void pbd_pm_end(struct pbd_device *dev);
 
 /* pbd_i915.c */
 extern const struct drm_driver pbd_i915_driver;

@@ -48,6 +48,8 @@ struct pbd_bo {
 	u32 reached;            /* epoch of the device in which engines last could reach the pages */
 	bool touched; /* has had contents */
 	bool outside; /* its contents are where another driver has them; what is in VRAM is a copy (pbd_prime.c) */
+	bool prepared; /* its pages are for a sleep that may begin */
+	bool slept;    /* its pages have the contents, and its place in VRAM is kept */
 	u32 attached; /* times that other drivers have attached to it */
 	/* Counted up under resv, down by anyone. While it is not 0, the object stays where it is. */
 	atomic_t pins;

@@ -6,6 +6,7 @@
  */
 #include <linux/dma-resv.h>
 #include <linux/pci.h>
+#include <linux/suspend.h>
 
 #include <drm/drm_modeset_helper.h>
 
@@ -27,6 +28,33 @@ static void pbd_bo_leave_place(struct pbd_device *dev, struct pbd_bo *bo)
 	pbd_bo_leave(bo);
 	mutex_unlock(&dev->vram);
 	pbd_bo_come_inside(bo);
+	bo->slept = false;
+}
+
+/* Gets the pages that the contents of an object in VRAM will need. */
+static int pbd_bo_prepare(struct pbd_device *dev, struct pbd_bo *bo)
+{
+	int ret = 0;
+
+	dma_resv_lock(bo->base.resv, NULL);
+	if (pbd_bo_in_vram(bo) && !bo->outside && !bo->pages) {
+		ret = pbd_bo_get_pages(bo);
+		bo->prepared = ret == 0;
+	}
+	dma_resv_unlock(bo->base.resv);
+	return ret;
+}
+
+/* Frees what pbd_bo_prepare() got, if the contents are still, or again, in VRAM. */
+static int pbd_bo_unprepare(struct pbd_device *dev, struct pbd_bo *bo)
+{
+	dma_resv_lock(bo->base.resv, NULL);
+	/* The engine may be at the pages of an object that it moves; they are freed when the move has ended. */
+	if (bo->prepared && pbd_bo_in_vram(bo) && !bo->outside && !bo->move)
+		pbd_bo_drop_pages(bo);
+	bo->prepared = false;
+	dma_resv_unlock(bo->base.resv);
+	return 0;
 }
 
 /* Copies an object to pages; it leaves VRAM, or keeps its place there. */
@@ -40,6 +68,7 @@ static int pbd_bo_save(struct pbd_device *dev, struct pbd_bo *bo)
 	if (ret == 0 && pbd_bo_in_vram(bo) && !bo->outside) {
 		pbd_bo_unmap(dev, bo);
 		pbd_bo_copy(bo, pbd_bo_bytes(dev, bo), false);
+		bo->slept = true;
 	}
 	if (ret == 0 && !pbd_bo_has_place(bo))
 		pbd_bo_leave_place(dev, bo);
@@ -58,10 +87,11 @@ static int pbd_bo_restore(struct pbd_device *dev, struct pbd_bo *bo)
 	if (ret == 0 && region->host) {
 		ret = pbd_bo_move(dev, bo, PBD_MOVE_MAP, NULL);
 		(void)pbd_bo_settle(bo, false);
-	} else if (ret == 0 && bo->pages && !bo->outside) {
+	} else if (ret == 0 && bo->slept) {
 		pbd_bo_copy(bo, pbd_bo_bytes(dev, bo), true);
 		pbd_bo_drop_pages(bo);
 	}
+	bo->slept = false;
 	dma_resv_unlock(bo->base.resv);
 	return ret;
 }
@@ -99,6 +129,40 @@ static int pbd_each_object(struct pbd_device *dev, int (*step)(struct pbd_device
 	list_splice(&seen, &dev->lru);
 	mutex_unlock(&dev->vram);
 	return ret;
+}
+
+/* ---- before tasks are frozen ---- */
+
+/*
+ * Gets memory for what VRAM holds while the kernel can still write to swap and end processes for it: for that,
+ * pbd_suspend() comes too late. What enters VRAM from now on finds its pages then, or the sleep is refused.
+ */
+static int pbd_pm_notify(struct notifier_block *notifier, unsigned long action, void *data)
+{
+	struct pbd_device *dev = container_of(notifier, struct pbd_device, sleep);
+	const bool begins = action == PM_SUSPEND_PREPARE || action == PM_HIBERNATION_PREPARE;
+	int ret = 0;
+
+	if (!begins && action != PM_POST_SUSPEND && action != PM_POST_HIBERNATION)
+		return NOTIFY_DONE;
+	down_write(&dev->card);
+	if (begins && READ_ONCE(dev->state) == PBD_UP)
+		ret = pbd_each_object(dev, pbd_bo_prepare);
+	if (!begins || ret != 0)
+		(void)pbd_each_object(dev, pbd_bo_unprepare);
+	up_write(&dev->card);
+	return notifier_from_errno(ret);
+}
+
+void pbd_pm_init(struct pbd_device *dev)
+{
+	dev->sleep.notifier_call = pbd_pm_notify;
+	(void)register_pm_notifier(&dev->sleep);
+}
+
+void pbd_pm_end(struct pbd_device *dev)
+{
+	(void)unregister_pm_notifier(&dev->sleep);
 }
 
 /* ---- going to sleep ---- */
@@ -271,7 +335,9 @@ static int pbd_return(struct pbd_device *dev)
 	spin_lock_irq(&dev->state_lock);
 	list_splice_init(&dev->queues, &queues);
 	spin_unlock_irq(&dev->state_lock);
-	ret = pbd_card_attach(dev, PBD_RESUME_MS);
+	ret = pbd_card_find(dev);
+	if (ret == 0)
+		ret = pbd_card_attach(dev, PBD_RESUME_MS);
 	if (ret == 0)
 		ret = pbd_each_object(dev, pbd_bo_restore);
 	list_for_each_entry_safe(queue, next, &queues, link)

@@ -4,6 +4,7 @@
  * thread at a time. Whatever goes wrong in it ends it, and nothing else.
  */
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include <drm/drm_drv.h>

@@ -15,6 +15,7 @@ static const struct guest_test life[] = {PBD_LIFE(PBD_TEST_ROW)};
 static const struct guest_test i915[] = {PBD_I915(PBD_TEST_ROW)};
 static const struct guest_test host[] = {PBD_HOST(PBD_TEST_ROW)};
 static const struct guest_test with_host[] = {PBD_WITH_HOST(PBD_TEST_ROW)};
+static const struct guest_test wake[] = {PBD_WAKE(PBD_TEST_ROW)};
 static const struct guest_test debug[] = {PBD_DEBUG(PBD_TEST_ROW)};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -35,6 +36,7 @@ int main(int argc, char **argv)
 		failed += guest_run(i915, COUNT(i915), argc, argv);
 		failed += guest_run(host, COUNT(host), argc, argv);
 		failed += guest_run(with_host, COUNT(with_host), argc, argv);
+		failed += guest_run(wake, COUNT(wake), argc, argv);
 		failed += guest_run(debug, COUNT(debug), argc, argv);
 	}
 	return failed != 0;

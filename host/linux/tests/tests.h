@@ -86,6 +86,15 @@
 	X(host_memory_of_others_is_left_alone)                                                               \
 	X(load_runs_for_a_while)
 
+/* The machine below wakes this one, and does something to the card before (scripts/linux run_sleep). */
+#define PBD_WAKE(X)                                                                                          \
+	X(a_machine_that_is_woken_is_as_before)                                                              \
+	X(the_clock_wakes_the_machine)                                                                       \
+	X(others_draw_while_the_machine_sleeps)                                                              \
+	X(the_firmware_dies_while_the_machine_sleeps)                                                        \
+	X(another_card_starts_while_the_machine_sleeps)                                                      \
+	X(a_machine_sleeps_when_memory_is_short)
+
 /* The card reaches this machine's memory (scripts/linux run_host). */
 #define PBD_HOST(X)                                                                                          \
 	X(engines_reach_host_memory)                                                                         \
@@ -132,6 +141,7 @@ PBD_TESTS(PBD_TEST_PROTOTYPE)
 PBD_LIFE(PBD_TEST_PROTOTYPE)
 PBD_WITH_HOST(PBD_TEST_PROTOTYPE)
 PBD_DEBUG(PBD_TEST_PROTOTYPE)
+PBD_WAKE(PBD_TEST_PROTOTYPE)
 PBD_HOST(PBD_TEST_PROTOTYPE)
 PBD_I915(PBD_TEST_PROTOTYPE)
 #undef PBD_TEST_PROTOTYPE

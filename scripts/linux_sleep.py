@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""Machines that sleep in memory and are woken by the emulator, for scripts/linux.py."""
+
+import argparse
+import glob
+import json
+import os
+import socket
+import struct
+import subprocess
+import time
+
+from linux_machine import ENDS_WITH_US, MACHINE_SECONDS, Card, Failure, Machine
+
+# Tests of one machine that sleeps in memory, on a card that is there afterwards.
+TESTS = ("a_machine_that_is_woken_is_as_before,the_clock_wakes_the_machine,others_draw_while_the_machine_sleeps,"
+         "the_firmware_dies_while_the_machine_sleeps")
+
+# Of the boot protocol: the sectors of the setup code; the kernel's size in units of 16 bytes.
+SETUP_SECTORS, KERNEL_UNITS = 0x1f1, 0x1f4
+# Where the emulator's firmware puts what is behind the setup code, and where this kernel belongs.
+LOADED_AT, KERNEL_AT = 0x100000, 0x1000000
+SEGMENT = struct.Struct("<IIQQQQQQ")
+
+
+def flat(kernel):
+    """The memory of a kernel's ELF file from KERNEL_AT on."""
+    [table] = struct.unpack_from("<Q", kernel, 32)
+    [count] = struct.unpack_from("<H", kernel, 56)
+    memory = bytearray()
+    for index in range(count):
+        kind, _, offset, _, address, length, size, _ = SEGMENT.unpack_from(kernel, table + index * SEGMENT.size)
+        if kind != 1:
+            continue
+        memory.extend(bytes(max(0, address - KERNEL_AT + size - len(memory))))
+        memory[address - KERNEL_AT : address - KERNEL_AT + length] = kernel[offset : offset + length]
+    return memory
+
+
+def make_kernel(folder, source):
+    """
+    A kernel with the setup code of Debian's, but not compressed. The emulator writes an ELF kernel to memory anew at each
+    reset, with which waking up begins; it loads this one once. Unpacking Debian's own takes an emulated machine 15 s.
+    """
+    path, packages = os.path.join(folder, "sleep-kernel"), os.path.join(folder, "packages")
+    entry = os.path.join(folder, "entry")
+    subprocess.run(["gcc", "-c", "-o", entry + ".o", os.path.join(source, "entry.S")], check=True)
+    subprocess.run(["objcopy", "-O", "binary", "-j", ".text", entry + ".o", entry], check=True)
+    [image] = glob.glob(os.path.join(packages, "tree/boot/vmlinuz-*"))
+    with open(image, "rb") as file:
+        setup = bytearray(file.read())
+    del setup[(setup[SETUP_SECTORS] + 1) * 512 :]
+    with open(os.path.join(packages, "vmlinux"), "rb") as file:
+        memory = flat(file.read())
+    with open(entry, "rb") as file:
+        first = file.read()
+    struct.pack_into("<I", setup, KERNEL_UNITS, (KERNEL_AT - LOADED_AT + len(memory)) // 16)
+    with open(path, "wb") as file:
+        file.write(setup + first + bytes(KERNEL_AT - LOADED_AT - len(first)) + memory)
+    return path
+
+
+class Monitor:
+    """The emulator's monitor: commands and events."""
+
+    def __init__(self, path):
+        end = time.monotonic() + 30
+        self.socket = socket.socket(socket.AF_UNIX)
+        while True:
+            try:
+                self.socket.connect(path)
+                break
+            except OSError as error:
+                if time.monotonic() > end:
+                    raise Failure("the emulator has no monitor") from error
+                time.sleep(0.02)
+        self.socket.settimeout(MACHINE_SECONDS)
+        self.lines = self.socket.makefile("r")
+        self.events = []
+        self.next()
+        self.command("qmp_capabilities")
+
+    def next(self):
+        """The next message. An event is kept."""
+        line = self.lines.readline()
+        if not line:
+            raise Failure("the emulator has ended")
+        message = json.loads(line)
+        if "event" in message:
+            self.events.append(message["event"])
+        return message
+
+    def command(self, name, **arguments):
+        """Does a command."""
+        self.socket.sendall(json.dumps({"execute": name, "arguments": arguments}).encode())
+        message = self.next()
+        while "return" not in message and "error" not in message:
+            message = self.next()
+        if "error" in message:
+            raise Failure(f"{name}: {message['error']}")
+
+    def until(self, event, seconds=MACHINE_SECONDS):
+        """Waits for an event since the last one that was waited for. Returns whether it came."""
+        self.socket.settimeout(seconds)
+        try:
+            while event not in self.events:
+                self.next()
+        except TimeoutError:
+            self.lines = self.socket.makefile("r")
+            return False
+        finally:
+            self.socket.settimeout(MACHINE_SECONDS)
+        del self.events[: self.events.index(event) + 1]
+        return True
+
+
+class Sleeper:
+    """A card, and a machine on it that sleeps."""
+
+    def __init__(self, options, work, memory=None):
+        here = os.path.dirname(os.path.abspath(__file__))
+        self.options = argparse.Namespace(**vars(options))
+        self.options.kernel = make_kernel(options.folder, os.path.join(here, "../host/linux/tests"))
+        self.work, self.memory = work, memory
+        self.cards, self.machine, self.monitor = [], None, None
+        self.waker = ""
+        self.start_card()
+
+    def start_card(self):
+        """Starts a card."""
+        self.cards.append(Card(self.options, self.work, f"sleep{len(self.cards)}", memory=self.memory))
+
+    def start(self, words):
+        """Starts the machine on the card."""
+        path = os.path.join(self.work, f"monitor{len(os.listdir(self.work))}")
+        self.machine = Machine(self.options, self.cards[-1], words, extra=("-qmp", f"unix:{path},server=on,wait=off"))
+        self.monitor = Monitor(path)
+        return self.machine
+
+    def draw(self):
+        """Another client draws, beside the machine."""
+        drawn = subprocess.run([*ENDS_WITH_US, self.options.patchbay, "demo", "--card", self.cards[-1].socket, "--quiet",
+                                "--frames", "4", "--output", os.path.join(self.work, "frames")],
+                               stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if drawn.returncode != 0:
+            raise Failure("what another client draws is wrong: " + drawn.stdout + drawn.stderr)
+
+    def meanwhile(self, what):
+        """Does to the card what a test asks for."""
+        card = self.cards[-1]
+        if what == "draw":
+            self.draw()
+        elif what == "kill-mcu":
+            dead = card.children("qemu")
+            card.kill_mcu()
+            # The driver waits for firmware for some seconds only, which a busy system may not give the new emulator.
+            end = time.monotonic() + MACHINE_SECONDS
+            while set(card.children("qemu")) <= set(dead):
+                if time.monotonic() > end:
+                    raise Failure("the card does not start its MCU again: " + card.said())
+                time.sleep(0.02)
+        elif what == "replace-card":
+            card.kill()
+            self.start_card()
+
+    def sleep_in_memory(self, what):
+        """The machine is on its way to sleep in memory."""
+        self.monitor.until("SUSPEND")
+        self.meanwhile(what)
+        self.waker = "clock" if what == "alarm" and self.monitor.until("WAKEUP", 40) else "host"
+        if self.waker == "host":
+            self.monitor.command("system_wakeup")
+            self.monitor.until("WAKEUP")
+
+    def serve(self):
+        """Does what the machine asks for, until it ends."""
+        while True:
+            line = self.machine.line()
+            if line is None:
+                self.machine.process.wait()
+                return
+            words = line.split()
+            if words[:3] == ["HOST", "sleep", "mem"]:
+                self.sleep_in_memory(words[3])
+            elif words == ["HOST", "waker"]:
+                self.machine.answer(self.waker)
+
+    def stop(self):
+        """Ends the machine and its cards."""
+        if self.machine:
+            self.machine.kill()
+        for card in self.cards:
+            card.stop()
+
+
+def run_sleep(linux, options, work, table):
+    """A machine that sleeps and is woken, one whose card is another one then, and one whose memory is short."""
+    for words, memory in ((TESTS, None), ("another_card_starts_while_the_machine_sleeps", None),
+                          ("a_machine_sleeps_when_memory_is_short", "256M")):
+        sleeper = Sleeper(options, work, memory)
+        try:
+            machine = sleeper.start(words)
+            sleeper.serve()
+            table.machine(machine)
+        finally:
+            sleeper.stop()
