@@ -15,6 +15,7 @@ import time
 import linux_clients
 import linux_cost
 import linux_ends
+import linux_fail
 import linux_fuzz
 import linux_gl
 import linux_host
@@ -209,10 +210,15 @@ def run_links(options, work, table):
     linux_links.run_links(sys.modules[__name__], options, work, table)
 
 
+def run_fail(options, work, table):
+    """Allocations that fail: linux_fail.py."""
+    linux_fail.run_fail(sys.modules[__name__], options, work, table)
+
+
 # Those that are part of every run.
 RUNS = {"run_one": run_one, "run_two": run_two, "run_reset": run_reset, "run_card": run_card, "run_i915": run_i915,
         "run_host": run_host, "run_clients": run_clients, "run_links": run_links, "run_gl": run_gl,
-        "run_ends": run_ends, "run_trace": run_trace}
+        "run_ends": run_ends, "run_trace": run_trace, "run_fail": run_fail}
 
 
 def run_in(work, name, table, run):

@@ -84,6 +84,19 @@
 	X(host_memory_of_others_is_left_alone)                                                               \
 	X(load_runs_for_a_while)
 
+/* Calls of which each allocation fails, with pbd_fail.ko (scripts/linux run_fail). */
+#define PBD_FAIL_CALLS(X)                                                                                    \
+	X(open)                                                                                              \
+	X(create)                                                                                            \
+	X(dumb)                                                                                              \
+	X(queue_create)                                                                                      \
+	X(queue_query)                                                                                       \
+	X(submit)                                                                                            \
+	X(submit_patches)                                                                                    \
+	X(submit_syncs)                                                                                      \
+	X(import)                                                                                            \
+	X(lend)
+
 /* The card reaches this machine's memory (scripts/linux run_host). */
 #define PBD_HOST(X)                                                                                          \
 	X(engines_reach_host_memory)                                                                         \
@@ -124,6 +137,10 @@ PBD_WITH_HOST(PBD_TEST_PROTOTYPE)
 PBD_DEBUG(PBD_TEST_PROTOTYPE)
 PBD_HOST(PBD_TEST_PROTOTYPE)
 PBD_I915(PBD_TEST_PROTOTYPE)
+#define PBD_FAIL_PROTOTYPE(name) void fail_##name(void);
+PBD_FAIL_CALLS(PBD_FAIL_PROTOTYPE)
+#undef PBD_FAIL_PROTOTYPE
+PBD_TEST_PROTOTYPE(nothing_is_left_of_the_tests)
 #undef PBD_TEST_PROTOTYPE
 
 #endif
