@@ -34,7 +34,7 @@ static const char *pbd_fence_timeline(struct dma_fence *fence)
 	return node < ARRAY_SIZE(names) ? names[node] : "node";
 }
 
-/* Frees a fence that nobody has; NULL: there is none. */
+/* Frees a fence without references; NULL: there is none. */
 static void pbd_fence_drop(struct pbd_fence *fence)
 {
 	if (fence)
