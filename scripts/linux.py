@@ -15,6 +15,7 @@ import time
 import linux_clients
 import linux_cost
 import linux_ends
+import linux_fail
 import linux_fuzz
 import linux_gl
 import linux_host
@@ -227,10 +228,15 @@ def run_sleep(options, work, table):
     linux_sleep.run_sleep(sys.modules[__name__], options, work, table)
 
 
+def run_fail(options, work, table):
+    """Allocations that fail: linux_fail.py."""
+    linux_fail.run_fail(sys.modules[__name__], options, work, table)
+
+
 # Those that are part of every run; the longest first, so that two at a time end together.
 RUNS = {"run_one": run_one, "run_clients": run_clients, "run_sleep": run_sleep, "run_host": run_host,
         "run_i915": run_i915, "run_gl": run_gl, "run_two": run_two, "run_display": run_display, "run_links": run_links,
-        "run_ends": run_ends, "run_trace": run_trace, "run_card": run_card, "run_reset": run_reset}
+        "run_fail": run_fail, "run_ends": run_ends, "run_trace": run_trace, "run_card": run_card, "run_reset": run_reset}
 
 
 def run_in(work, name, table, run):

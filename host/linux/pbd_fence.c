@@ -9,6 +9,7 @@
 
 #include "patchbay/abi/channel.h"
 #include "pbd_job.h"
+#include "pbd_live.h"
 
 /* Events that are read at one interrupt; more wait for the watchdog or the next interrupt. */
 #define PBD_EVENTS_MAX 4096
@@ -33,9 +34,17 @@ static const char *pbd_fence_timeline(struct dma_fence *fence)
 	return node < ARRAY_SIZE(names) ? names[node] : "node";
 }
 
+/* Frees a fence without references; NULL: there is none. */
+static void pbd_fence_drop(struct pbd_fence *fence)
+{
+	if (fence)
+		atomic_dec(&pbd_live[PBD_LIVE_FENCES]);
+	kfree(fence);
+}
+
 static void pbd_fence_free(struct rcu_head *head)
 {
-	kfree(to_pbd_fence(container_of(head, struct dma_fence, rcu)));
+	pbd_fence_drop(to_pbd_fence(container_of(head, struct dma_fence, rcu)));
 	module_put(THIS_MODULE);
 }
 
@@ -63,6 +72,7 @@ struct pbd_fence *pbd_fence_alloc(struct pbd_queue *queue)
 
 	if (!fence)
 		return NULL;
+	atomic_inc(&pbd_live[PBD_LIVE_FENCES]);
 	spin_lock_init(&fence->lock);
 	fence->dev = queue->dev;
 	fence->queue = queue;
@@ -328,7 +338,7 @@ static void pbd_job_free(struct kref *refs)
 	if (job->fence && job->fence->begun)
 		dma_fence_put(&job->fence->base);
 	else
-		kfree(job->fence);
+		pbd_fence_drop(job->fence);
 	pbd_queue_put(job->queue);
 	kfree(job);
 }

@@ -7,6 +7,7 @@
 #include <drm/drm_vma_manager.h>
 
 #include "pbd_drv.h"
+#include "pbd_live.h"
 
 /* Largest object: more than any card has. */
 #define PBD_BO_BYTES_MAX (256ull << 20)
@@ -80,6 +81,7 @@ static void pbd_bo_free(struct drm_gem_object *object)
 	struct pbd_bo *bo = pbd_bo(object);
 	struct pbd_device *dev = pbd_device(object->dev);
 
+	atomic_dec(&pbd_live[PBD_LIVE_OBJECTS]);
 	mutex_lock(&dev->vram);
 	pbd_bo_leave(bo);
 	mutex_unlock(&dev->vram);
@@ -136,6 +138,7 @@ struct drm_gem_object *pbd_bo_create(struct pbd_device *dev, u64 size, u32 flags
 		kfree(bo);
 		return ERR_PTR(ret);
 	}
+	atomic_inc(&pbd_live[PBD_LIVE_OBJECTS]);
 	return &bo->base;
 }
 
@@ -147,6 +150,7 @@ struct drm_gem_object *pbd_bo_wrap(struct pbd_device *dev, u64 size)
 	if (IS_ERR(bo))
 		return ERR_CAST(bo);
 	drm_gem_private_object_init(&dev->drm, &bo->base, size);
+	atomic_inc(&pbd_live[PBD_LIVE_OBJECTS]);
 	return &bo->base;
 }
 

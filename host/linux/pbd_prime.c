@@ -111,14 +111,15 @@ struct sg_table *pbd_bo_sg_table(struct drm_gem_object *object)
 
 /* ---- objects of other drivers ---- */
 
-/* @return -EOPNOTSUPP: the other driver does not let the processor reach it */
+/* @return -EOPNOTSUPP: the other driver does not let the processor reach it; -ENOMEM */
 struct drm_gem_object *pbd_prime_import(struct drm_device *drm, struct dma_buf_attachment *attach, struct sg_table *table)
 {
 	struct drm_gem_object *object;
 	struct iosys_map map;
+	int ret = dma_buf_vmap(attach->dmabuf, &map);
 
-	if (dma_buf_vmap(attach->dmabuf, &map) != 0)
-		return ERR_PTR(-EOPNOTSUPP);
+	if (ret != 0)
+		return ERR_PTR(ret == -ENOMEM ? -ENOMEM : -EOPNOTSUPP);
 	object = map.is_iomem ? ERR_PTR(-EOPNOTSUPP) : pbd_bo_wrap(pbd_device(drm), attach->dmabuf->size);
 	if (IS_ERR(object)) {
 		dma_buf_vunmap(attach->dmabuf, &map);

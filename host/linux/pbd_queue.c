@@ -5,6 +5,7 @@
 
 #include "patchbay/names.h"
 #include "pbd_drv.h"
+#include "pbd_live.h"
 
 /* Numbers of queues that QUEUE_CREATE makes. Lower ones are those of the nodes. */
 #define PBD_QUEUE_FIRST 16
@@ -48,6 +49,7 @@ static struct pbd_queue *pbd_queue_alloc(struct pbd_device *dev, struct pbd_acco
 
 	if (!queue)
 		return NULL;
+	atomic_inc(&pbd_live[PBD_LIVE_QUEUES]);
 	kref_init(&queue->refs);
 	queue->dev = dev;
 	kref_get(&account->refs);
@@ -66,6 +68,14 @@ static struct pbd_queue *pbd_queue_alloc(struct pbd_device *dev, struct pbd_acco
 	INIT_WORK(&queue->push, pbd_push_work);
 	INIT_WORK(&queue->carry, pbd_carry_work);
 	return queue;
+}
+
+/* Frees a queue without references. */
+static void pbd_queue_free(struct pbd_queue *queue)
+{
+	atomic_dec(&pbd_live[PBD_LIVE_QUEUES]);
+	pbd_account_put(queue->account);
+	kfree(queue);
 }
 
 /* Returns a queue of the driver's own. */
@@ -196,8 +206,7 @@ static void pbd_queue_release(struct kref *refs)
 			drm_dbg(&dev->drm, "a queue is left: %s\n", pb_error_name(error));
 	}
 	mutex_unlock(&dev->commands);
-	pbd_account_put(queue->account);
-	kfree(queue);
+	pbd_queue_free(queue);
 }
 
 void pbd_queue_put(struct pbd_queue *queue)
@@ -246,7 +255,10 @@ void pbd_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	kfree(file);
 }
 
-/* Returns a reference to a queue of the file; NULL: there is none. @create: that of a node is made */
+/*
+ * Returns a reference to a queue of the file; NULL: there is none. @create: that of a node is made, or the error -ENOMEM is
+ * returned
+ */
 struct pbd_queue *pbd_queue_get(struct pbd_file *file, u32 number, bool create)
 {
 	struct pbd_queue *queue;
@@ -256,12 +268,13 @@ struct pbd_queue *pbd_queue_get(struct pbd_file *file, u32 number, bool create)
 	if (!queue && create && number < pbd_nodes(file->dev)) {
 		queue = pbd_queue_alloc(file->dev, file->account, number, PB_PRIORITY_NORMAL, 0);
 		if (queue && xa_err(xa_store(&file->queues, number, queue, GFP_KERNEL))) {
-			pbd_account_put(queue->account);
-			kfree(queue);
+			pbd_queue_free(queue);
 			queue = NULL;
 		}
+		if (!queue)
+			queue = ERR_PTR(-ENOMEM);
 	}
-	if (queue)
+	if (!IS_ERR_OR_NULL(queue))
 		kref_get(&queue->refs);
 	mutex_unlock(&file->lock);
 	return queue;
@@ -343,8 +356,8 @@ int pbd_queue_query_ioctl(struct drm_device *drm, void *data, struct drm_file *d
 	if (args->flags)
 		return -EINVAL;
 	queue = pbd_queue_get(drm_file->driver_priv, args->queue, true);
-	if (!queue)
-		return -ENOENT;
+	if (IS_ERR_OR_NULL(queue))
+		return queue ? PTR_ERR(queue) : -ENOENT;
 	spin_lock_irq(&dev->state_lock);
 	args->flags = queue->lost ? PATCHBAY_QUEUE_LOST : 0;
 	if (queue->epoch != 0 && (queue->epoch != dev->epoch || dev->state != PBD_UP))

@@ -10,6 +10,7 @@
 #include "patchbay/names.h"
 #include "patchbay/query.h"
 #include "pbd_job.h"
+#include "pbd_live.h"
 #include "pbd_virtgpu.h"
 
 #define CREATE_TRACE_POINTS
@@ -331,6 +332,16 @@ static int pbd_debugfs_card(struct seq_file *m, void *data)
 	return 0;
 }
 
+/* What exists, of all devices. */
+atomic_t pbd_live[PBD_LIVE_COUNT];
+
+static int pbd_debugfs_live(struct seq_file *m, void *data)
+{
+	seq_printf(m, "live: objects=%d queues=%d fences=%d\n", atomic_read(&pbd_live[PBD_LIVE_OBJECTS]),
+		   atomic_read(&pbd_live[PBD_LIVE_QUEUES]), atomic_read(&pbd_live[PBD_LIVE_FENCES]));
+	return 0;
+}
+
 typedef int (*pbd_show_fn)(struct seq_file *m, void *data);
 
 /* A removed device has no card to ask. */
@@ -351,12 +362,14 @@ static const pbd_show_fn pbd_shows[] = {
 	pbd_debugfs_queues,
 	pbd_debugfs_memory,
 	pbd_debugfs_card,
+	pbd_debugfs_live,
 };
 
 static const struct drm_info_list pbd_debugfs_files[] = {
 	{ "patchbay_queues", pbd_debugfs_show, 0, (void *)&pbd_shows[0] },
 	{ "patchbay_memory", pbd_debugfs_show, 0, (void *)&pbd_shows[1] },
 	{ "patchbay_card", pbd_debugfs_show, 0, (void *)&pbd_shows[2] },
+	{ "patchbay_live", pbd_debugfs_show, 0, (void *)&pbd_shows[3] },
 };
 
 void pbd_debugfs_init(struct drm_minor *minor)

@@ -256,9 +256,11 @@ struct pbd_job *pbd_job_make(struct pbd_device *dev, struct pbd_file *file, u32 
 	job->dev = dev;
 	job->error_index = PB_INDEX_NONE;
 	job->queue = pbd_queue_get(file, queue, true);
-	if (!job->queue) {
+	if (IS_ERR_OR_NULL(job->queue)) {
+		int ret = job->queue ? PTR_ERR(job->queue) : -ENOENT;
+
 		kfree(job);
-		return ERR_PTR(-ENOENT);
+		return ERR_PTR(ret);
 	}
 	return job;
 }

@@ -68,6 +68,7 @@ for word in $words; do
 		echo 1 >/proc/sys/kernel/sysrq
 		echo b >/proc/sysrq-trigger
 		;;
+	pbd_fail) insmod /lib/modules/pbd_fail.ko || echo "FAIL insmod 0" ;;
 	*) pbd-test "$word" ;;
 	esac
 done

@@ -18,6 +18,9 @@ static const struct guest_test with_host[] = {PBD_WITH_HOST(PBD_TEST_ROW)};
 static const struct guest_test wake[] = {PBD_WAKE(PBD_TEST_ROW)};
 static const struct guest_test debug[] = {PBD_DEBUG(PBD_TEST_ROW)};
 
+#define PBD_FAIL_ROW(name) {"fail_" #name, fail_##name},
+static const struct guest_test failing[] = {PBD_FAIL_CALLS(PBD_FAIL_ROW) PBD_TEST_ROW(nothing_is_left_of_the_tests)};
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 int main(int argc, char **argv)
@@ -30,6 +33,8 @@ int main(int argc, char **argv)
 		return guest_run(i915, COUNT(i915), 1, argv);
 	if (argc == 2 && strcmp(argv[1], "host") == 0)
 		return guest_run(host, COUNT(host), 1, argv);
+	if (argc == 2 && strcmp(argv[1], "failing") == 0)
+		return guest_run(failing, COUNT(failing), 1, argv);
 	failed = guest_run(tests, COUNT(tests), argc, argv);
 	if (argc > 1) {
 		failed += guest_run(life, COUNT(life), argc, argv);
@@ -38,6 +43,7 @@ int main(int argc, char **argv)
 		failed += guest_run(with_host, COUNT(with_host), argc, argv);
 		failed += guest_run(wake, COUNT(wake), argc, argv);
 		failed += guest_run(debug, COUNT(debug), argc, argv);
+		failed += guest_run(failing, COUNT(failing), argc, argv);
 	}
 	return failed != 0;
 }

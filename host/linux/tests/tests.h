@@ -95,6 +95,19 @@
 	X(another_card_starts_while_the_machine_sleeps)                                                      \
 	X(a_machine_sleeps_when_memory_is_short)
 
+/* Calls of which each allocation fails, with pbd_fail.ko (scripts/linux run_fail). */
+#define PBD_FAIL_CALLS(X)                                                                                    \
+	X(open)                                                                                              \
+	X(create)                                                                                            \
+	X(dumb)                                                                                              \
+	X(queue_create)                                                                                      \
+	X(queue_query)                                                                                       \
+	X(submit)                                                                                            \
+	X(submit_patches)                                                                                    \
+	X(submit_syncs)                                                                                      \
+	X(import)                                                                                            \
+	X(lend)
+
 /* The card reaches this machine's memory (scripts/linux run_host). */
 #define PBD_HOST(X)                                                                                          \
 	X(engines_reach_host_memory)                                                                         \
@@ -144,6 +157,10 @@ PBD_DEBUG(PBD_TEST_PROTOTYPE)
 PBD_WAKE(PBD_TEST_PROTOTYPE)
 PBD_HOST(PBD_TEST_PROTOTYPE)
 PBD_I915(PBD_TEST_PROTOTYPE)
+#define PBD_FAIL_PROTOTYPE(name) void fail_##name(void);
+PBD_FAIL_CALLS(PBD_FAIL_PROTOTYPE)
+#undef PBD_FAIL_PROTOTYPE
+PBD_TEST_PROTOTYPE(nothing_is_left_of_the_tests)
 #undef PBD_TEST_PROTOTYPE
 
 #endif
