@@ -273,7 +273,7 @@ static enum pb_gl_status set_sub_context(const struct step *step)
 
 	if (found == NOWHERE)
 		return PB_GL_STATUS_SUB_CONTEXT;
-	step->account->current = found;
+	step->account->current_sub = found;
 	return PB_GL_STATUS_OK;
 }
 
@@ -288,7 +288,7 @@ static enum pb_gl_status create_sub_context(const struct step *step)
 		if (account->sub_contexts[n].used)
 			continue;
 		start_sub_context(&account->sub_contexts[n], step->words[1]);
-		account->current = n;
+		account->current_sub = n;
 		return PB_GL_STATUS_OK;
 	}
 	return PB_GL_STATUS_FULL;
@@ -304,8 +304,8 @@ static enum pb_gl_status destroy_sub_context(const struct step *step)
 		return PB_GL_STATUS_OK;
 	pb_gl_objects_remove_all(&account->objects, step->words[1]);
 	account->sub_contexts[found].used = false;
-	if (account->current == found)
-		account->current = 0;
+	if (account->current_sub == found)
+		account->current_sub = 0;
 	return PB_GL_STATUS_OK;
 }
 
@@ -340,7 +340,7 @@ void pb_gl_account_start(struct pb_gl_account *account)
 		account->sub_contexts[n].used = false;
 	pb_gl_objects_start(&account->objects);
 	start_sub_context(&account->sub_contexts[0], 0);
-	account->current = 0;
+	account->current_sub = 0;
 }
 
 void pb_gl_account_begin(struct pb_gl_account *account)
@@ -354,7 +354,7 @@ enum pb_gl_status pb_gl_account_follow(struct pb_gl_account *account, const stru
 				       pb_gl_reach *reach, void *context)
 {
 	const struct step step = {.account = account,
-				  .sub = &account->sub_contexts[account->current],
+				  .sub = &account->sub_contexts[account->current_sub],
 				  .words = command->words,
 				  .count = command->count,
 				  .kind = command->kind,

@@ -37,8 +37,8 @@ struct pb_gl_account {
 	struct pb_gl_sub_context *sub_contexts; /**< the caller's memory */
 	uint32_t sub_context_count;             /**< records there, 1 or more */
 	struct pb_gl_objects
-		objects;  /**< objects of all sub-contexts; their records are the caller's memory */
-	uint32_t current; /**< index of the current sub-context */
+		objects;      /**< objects of all sub-contexts; their records are the caller's memory */
+	uint32_t current_sub; /**< index of the current sub-context */
 };
 
 /**

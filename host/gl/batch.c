@@ -100,7 +100,7 @@ static uint32_t bits(uint32_t word)
 /** Returns how many resources one command can reach by state at most. */
 static uint32_t reach_of(const struct pb_gl_account *account)
 {
-	const struct pb_gl_bindings *now = &account->sub_contexts[account->current].bindings;
+	const struct pb_gl_bindings *now = &account->sub_contexts[account->current_sub].bindings;
 	/* A query has a resource, too. */
 	uint32_t count = 4;
 

@@ -15,12 +15,8 @@
 #include <drm/drm_gem_shmem_helper.h>
 #include <drm/virtgpu_drm.h>
 
-#include "pbd_drv.h"
-/* A field has the name of the kernel's macro. */
-#pragma push_macro("current")
-#undef current
 #include "host/gl/client.h"
-#pragma pop_macro("current")
+#include "pbd_drv.h"
 
 /* The client of one file. */
 struct pbd_virt {

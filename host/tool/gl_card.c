@@ -260,20 +260,6 @@ void pb_gl_card_close(struct pb_gl_card *card)
 	free_memory(card);
 }
 
-bool pb_gl_card_try(const char *program, const struct pb_gl_card_options *options)
-{
-	static struct pb_gl_card card;
-	char message[PB_GL_MESSAGE_BYTES];
-	const bool good = pb_gl_card_open(&card, options, message);
-	const bool found = card.link != NULL;
-
-	pb_gl_card_close(&card);
-	if (!good)
-		fprintf(stderr, "%s: %s%s%s%s\n", program, found ? options->socket : "", found ? ": " : "", message,
-			found ? "; `patchbay card --engine gl` starts a card that draws OpenGL" : "");
-	return good;
-}
-
 void pb_gl_card_failure(const struct pb_gl_card *card, char *text)
 {
 	const struct pb_gl_failure *failure = &card->client->failure;

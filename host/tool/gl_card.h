@@ -47,12 +47,6 @@ struct pb_gl_card {
 bool pb_gl_card_open(struct pb_gl_card *card, const struct pb_gl_card_options *options, char *message);
 /** Ends the client, leaves the card, and frees the memory. */
 void pb_gl_card_close(struct pb_gl_card *card);
-/**
- * Opens a share and closes it again, so that a wrong card is found before a program depends on it.
- * @param program name of this program in the message
- * @return false: what is wrong with the card was printed
- */
-bool pb_gl_card_try(const char *program, const struct pb_gl_card_options *options);
 /** Writes a client's failure as a sentence. @param text out: 512 bytes */
 void pb_gl_card_failure(const struct pb_gl_card *card, char *text);
 

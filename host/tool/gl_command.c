@@ -106,7 +106,8 @@ int pb_gl_command(int argc, char **argv)
 		       "GALLIUM_DRIVER=virpipe and LIBGL_ALWAYS_SOFTWARE=1 in their environment. Each "
 		       "connection "
 		       "has a channel of the card, of which there are 8.\n\n"
-		       "Exit code: 0 interrupted; 1 the card has no room or no GL engine, or the socket cannot be "
+		       "Exit code: 0 interrupted; 1 the card has no room or no GL engine, or the socket "
+		       "cannot be "
 		       "made; 2 wrong arguments.",
 	};
 	struct options options = {
@@ -116,7 +117,7 @@ int pb_gl_command(int argc, char **argv)
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	server = (struct pb_gl_server){.name = argv[0], .each = options.each, .tells = options.tells};
-	if (!pb_gl_card_try(argv[0], &options.card))
+	if (!pb_gl_try(argv[0], &options.card))
 		return 1;
 	if (!pb_gl_server_start(&server, options.socket, &options.card))
 		return 1;

@@ -264,3 +264,24 @@ pid_t pb_gl_start(const struct pb_gl_program *program)
 		fprintf(stderr, "%s: %s\n", program->server, strerror(errno));
 	return pid;
 }
+
+bool pb_gl_try(const char *program, const struct pb_gl_card_options *options)
+{
+	static struct pb_gl_card card;
+	uint32_t words[PB_GL_CAPS1_BYTES / sizeof(uint32_t)];
+	char message[PB_GL_MESSAGE_BYTES];
+	bool good = pb_gl_card_open(&card, options, message);
+	const bool found = card.link != NULL;
+
+	/* Another engine does not know the command. */
+	if (good && !pb_gl_client_caps(card.client, 1, words, sizeof(words))) {
+		pb_gl_card_failure(&card, message);
+		good = false;
+	}
+	pb_gl_card_close(&card);
+	if (!good)
+		fprintf(stderr, "%s: %s%s%s%s\n", program, found ? options->socket : "", found ? ": " : "",
+			message,
+			found ? "; `patchbay card --engine gl` starts a card that draws OpenGL" : "");
+	return good;
+}

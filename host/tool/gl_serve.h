@@ -36,5 +36,12 @@ int pb_gl_listen(const char *program, const char *path, int kind);
  * @return the new process's id; -1: the error was printed
  */
 pid_t pb_gl_start(const struct pb_gl_program *program);
+/**
+ * Opens a share of a card, asks its engine for what it can do, and closes the share again, so that a wrong card is found
+ * before a program depends on it.
+ * @param program name of this program in the message
+ * @return false: what is wrong with the card was printed
+ */
+bool pb_gl_try(const char *program, const struct pb_gl_card_options *options);
 
 #endif

@@ -321,7 +321,7 @@ int pb_run_command(int argc, char **argv)
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
 	if (options.server != NULL)
 		code = run_served(&run);
-	else if (options.card.socket != NULL ? pb_gl_card_try(argv[0], &options.card)
+	else if (options.card.socket != NULL ? pb_gl_try(argv[0], &options.card)
 					     : start_card(&run, &options.card))
 		code = run_program(&run);
 	if (run.card != 0)
