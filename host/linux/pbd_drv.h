@@ -225,6 +225,14 @@ struct pbd_device {
 	struct pbd_virt_device virt;
 };
 
+/* A time-out of the user's in jiffies; below 0: for ever. No wait ends early: the tick that is under way does not count. */
+static inline long pbd_timeout(s64 ns)
+{
+	if (ns <= 0)
+		return ns < 0 ? MAX_SCHEDULE_TIMEOUT : 0;
+	return (long)min_t(u64, nsecs_to_jiffies64((u64)ns) + 2, MAX_SCHEDULE_TIMEOUT);
+}
+
 static inline struct pbd_device *pbd_device(struct drm_device *drm)
 {
 	return container_of(drm, struct pbd_device, drm);

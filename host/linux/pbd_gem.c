@@ -229,7 +229,6 @@ int pbd_gem_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file
 {
 	const struct drm_patchbay_gem_wait *args = data;
 	struct drm_gem_object *object;
-	unsigned long timeout = args->timeout_ns < 0 ? MAX_SCHEDULE_TIMEOUT : nsecs_to_jiffies(args->timeout_ns);
 	long left;
 
 	if (args->flags & ~1)
@@ -239,7 +238,7 @@ int pbd_gem_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file
 		return -ENOENT;
 	left = dma_resv_wait_timeout(object->resv,
 				     args->flags & 1 ? DMA_RESV_USAGE_WRITE : DMA_RESV_USAGE_READ, true,
-				     min_t(unsigned long, timeout, MAX_SCHEDULE_TIMEOUT));
+				     pbd_timeout(args->timeout_ns));
 	drm_gem_object_put(object);
 	return left < 0 ? (int)left : left == 0 ? -ETIME : 0;
 }

@@ -99,8 +99,6 @@ int pbd_capture_next_ioctl(struct drm_device *drm, void *data, struct drm_file *
 {
 	struct pbd_capture *capture = &pbd_device(drm)->capture;
 	struct drm_patchbay_capture_next *args = data;
-	unsigned long timeout = args->timeout_ns < 0 ? MAX_SCHEDULE_TIMEOUT :
-						       nsecs_to_jiffies((u64)args->timeout_ns);
 	struct pbd_capture_shown shown;
 	long left;
 	int ret = READ_ONCE(pbd_device(drm)->removed) ? -ENODEV : pbd_capture_go_on(capture, file);
@@ -109,7 +107,7 @@ int pbd_capture_next_ioctl(struct drm_device *drm, void *data, struct drm_file *
 		return ret;
 	left = wait_event_interruptible_timeout(capture->wait,
 						READ_ONCE(capture->shown.record) || READ_ONCE(capture->owner) != file,
-						min_t(unsigned long, timeout, MAX_SCHEDULE_TIMEOUT));
+						pbd_timeout(args->timeout_ns));
 	if (left <= 0)
 		return left < 0 ? (int)left : -ETIME;
 	spin_lock(&capture->lock);

@@ -142,16 +142,11 @@ int pbd_i915_wait(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_i915_gem_wait *args = data;
 	const ktime_t start = ktime_get();
-	unsigned long timeout = args->timeout_ns < 0 ? MAX_SCHEDULE_TIMEOUT :
-						       nsecs_to_jiffies((u64)args->timeout_ns);
 	long left;
 
 	if (args->flags)
 		return -EINVAL;
-	if (args->timeout_ns > 0 && timeout == 0)
-		timeout = 1;
-	left = pbd_i915_idle(file, args->bo_handle, DMA_RESV_USAGE_READ,
-			     min_t(unsigned long, timeout, MAX_SCHEDULE_TIMEOUT));
+	left = pbd_i915_idle(file, args->bo_handle, DMA_RESV_USAGE_READ, pbd_timeout(args->timeout_ns));
 	/* A call that is repeated waits for the rest only. */
 	if (args->timeout_ns > 0)
 		args->timeout_ns = max_t(s64, 0, args->timeout_ns - ktime_to_ns(ktime_sub(ktime_get(), start)));

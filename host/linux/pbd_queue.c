@@ -442,7 +442,6 @@ int pbd_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file
 {
 	const struct drm_patchbay_wait *args = data;
 	struct pbd_queue *queue;
-	unsigned long timeout;
 	long left;
 
 	if (args->pad)
@@ -454,9 +453,8 @@ int pbd_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file
 		pbd_queue_put(queue);
 		return -EINVAL;
 	}
-	timeout = args->timeout_ns < 0 ? MAX_SCHEDULE_TIMEOUT : nsecs_to_jiffies((u64)args->timeout_ns);
 	left = wait_event_interruptible_timeout(queue->wait, pbd_queue_completed(queue) >= args->value,
-						min_t(unsigned long, timeout, MAX_SCHEDULE_TIMEOUT));
+						pbd_timeout(args->timeout_ns));
 	pbd_queue_put(queue);
 	return left < 0 ? (int)left : left == 0 ? -ETIME : 0;
 }

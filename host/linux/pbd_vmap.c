@@ -41,12 +41,18 @@ int pbd_bo_vmap(struct drm_gem_object *object, struct iosys_map *map)
 	return ret;
 }
 
+/* Whether the mapping was made for the object: VRAM and other drivers' memory are mapped once for all. */
+static bool pbd_bo_is_own_map(const struct pbd_device *dev, const struct pbd_bo *bo, const u8 *address)
+{
+	return !bo->base.import_attach && (address < dev->memory || address >= dev->memory + dev->memory_bytes);
+}
+
 void pbd_bo_vunmap(struct drm_gem_object *object, struct iosys_map *map)
 {
 	struct pbd_bo *bo = pbd_bo(object);
 
 	dma_resv_lock(object->resv, NULL);
-	if (is_vmalloc_addr(map->vaddr) && bo->pages)
+	if (pbd_bo_is_own_map(pbd_device(object->dev), bo, map->vaddr))
 		vunmap(map->vaddr);
 	bo->kmaps--;
 	dma_resv_unlock(object->resv);

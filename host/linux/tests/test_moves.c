@@ -49,35 +49,28 @@ void the_engine_moves_objects(void)
 	CHECK_EQ(cpu[1], cpu[0]);
 }
 
-/* Submits so much work that waits for a fence. @return its value */
-static uint64_t busy_behind(int fd, uint32_t queue, int fence, uint32_t microseconds)
-{
-	static struct guest_work work;
-
-	guest_work_start(&work, queue);
-	work.args.flags = PATCHBAY_SUBMIT_FENCE_IN;
-	work.args.in_fence_fd = fence;
-	guest_busy(&work, microseconds);
-	CHECK_EQ(guest_submit(fd, &work), 0);
-	return work.args.value;
-}
-
 /*
- * Keeps the node that moves busy for so long from its return on, before all moves, which have a lower priority: all of that
- * waits for one fence, and is in the ring once the first, which takes no time, has ended.
+ * Keeps the node that moves busy for so long from its return on, before all moves, which have a lower priority. All of that
+ * is behind a submission that waits for a fence, and enters the ring with it; that one takes no time, and has ended.
  */
 static void keep_busy(int fd, uint32_t milliseconds)
 {
 	struct drm_patchbay_queue_create create = {.node = 1, .priority = PATCHBAY_PRIORITY_REALTIME};
 	const struct guest_foreign gate = guest_foreign();
-	uint64_t first;
+	static struct guest_work work;
 
 	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_QUEUE_CREATE, &create), 0);
-	first = busy_behind(fd, create.queue, gate.file, 1);
-	for (uint32_t planned = 0; planned < milliseconds; planned += 80)
-		(void)busy_behind(fd, create.queue, gate.file, 80000);
+	guest_work_start(&work, create.queue);
+	work.args.flags = PATCHBAY_SUBMIT_FENCE_IN;
+	work.args.in_fence_fd = gate.file;
+	CHECK_EQ(guest_submit(fd, &work), 0);
+	for (uint32_t planned = 0; planned < milliseconds; planned += 80) {
+		guest_work_start(&work, create.queue);
+		guest_busy(&work, 80000);
+		CHECK_EQ(guest_submit(fd, &work), 0);
+	}
 	guest_foreign_signal(&gate);
-	CHECK_EQ(guest_wait(fd, create.queue, first, 20 * GUEST_SECOND), 0);
+	CHECK_EQ(guest_wait(fd, create.queue, 1, 20 * GUEST_SECOND), 0);
 	close(gate.file);
 	close(gate.fd);
 }
