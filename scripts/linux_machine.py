@@ -43,6 +43,16 @@ def ended(number, _):
     sys.exit(128 + number)
 
 
+def is_stopped(process):
+    """Whether all threads of a process are stopped by a signal."""
+    states = []
+    for path in glob.glob(f"/proc/{process}/task/*/stat"):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        states.append(text[text.rindex(")") + 2])
+    return set(states) == {"T"}
+
+
 class Card:
     """An emulated card, with a socket for machines."""
 
@@ -84,6 +94,12 @@ class Card:
         if len(found) != 1:
             raise Failure(f"the card has {len(found)} emulators")
         os.kill(found[0], number)
+        # It goes on for a moment: each of its threads stops by itself.
+        end = time.monotonic() + 30
+        while number == signal.SIGSTOP and not is_stopped(found[0]):
+            if time.monotonic() > end:
+                raise Failure("the emulator of the card's MCU does not stop")
+            time.sleep(0.01)
 
     def kill(self):
         """Ends the card and its MCU at once, as a crash would."""
