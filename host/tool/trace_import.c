@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "host/tool/trace_file.h"
 #include "host/tool/trace_host.h"
@@ -95,6 +96,15 @@ static int read_guest(const char *program, const char *path, struct pb_guest_tra
 	return 1;
 }
 
+/** Whether both paths lead to one file, also by links. */
+static bool is_same_file(const char *one, const char *other)
+{
+	struct stat first, second;
+
+	return stat(one, &first) == 0 && stat(other, &second) == 0 && S_ISREG(first.st_mode) &&
+	       first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
 int pb_trace_import(const char *program, const struct pb_trace_import *files)
 {
 	struct pb_guest_trace guest = {.events = NULL};
@@ -104,6 +114,11 @@ int pb_trace_import(const char *program, const struct pb_trace_import *files)
 
 	if (trace == NULL)
 		return complain(program, files->trace, strerror(errno));
+	/* It would be emptied before it is read. */
+	if (is_same_file(files->joined, files->trace) || is_same_file(files->joined, files->guest)) {
+		(void)fclose(trace);
+		return complain(program, files->joined, "is also read: give another file to write");
+	}
 	code = read_guest(program, files->guest, &guest, &host);
 	if (code == 0)
 		code = write_joined(program, files, trace, &guest, &host);

@@ -167,6 +167,21 @@ def check_refused(path, trace):
         assert not os.path.exists(path + ".none"), "an import that failed has left a file"
 
 
+def check_same_file(path, trace):
+    """What is read is not written, by whatever name: neither the trace nor the host's events."""
+    done = join(trace, section(EVENTS), path + ".apart")
+    assert done.returncode == 0, done
+    os.link(trace, path + ".linked")
+    os.symlink(trace + ".host", path + ".symbolic")
+    for name in (trace, path + ".linked", trace + ".host", path + ".symbolic"):
+        with open(name, "rb") as file:
+            before = file.read()
+        done = run("trace", "import", trace, trace + ".host", name)
+        assert done.returncode == 1 and name in done.stderr and "also read" in done.stderr, done
+        with open(name, "rb") as file:
+            assert file.read() == before, f"{name} was written"
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "small")
@@ -190,6 +205,7 @@ def main():
         join(path + ".none.trace", section(EVENTS), path + ".blind")
         same("times without an anchor", host_lines(path + ".blind"), [])
         check_refused(path, path + ".trace")
+        check_same_file(path, path + ".trace")
 
 
 main()
