@@ -26,6 +26,9 @@ struct ring {
 	struct pb_host_event events[ENTRIES];
 };
 
+/** Whether a section of this process could not be written. */
+static bool failed;
+
 static struct ring *ring_of(struct pb_lock *lock)
 {
 	return (struct ring *)(void *)((char *)lock - offsetof(struct ring, lock));
@@ -49,8 +52,12 @@ void pb_link_trace_begin(struct pb_link *link)
 	if (path == NULL || path[0] == '\0')
 		return;
 	ring = calloc(1, sizeof(*ring));
-	if (ring == NULL)
+	if (ring == NULL) {
+		fprintf(stderr, "%s: %s: this program is not traced\n", PB_HOST_TRACE_VARIABLE,
+			strerror(errno));
+		failed = true;
 		return;
+	}
 	ring->lock = (struct pb_lock){acquire, release};
 	(void)pthread_mutex_init(&ring->mutex, NULL);
 	(void)pb_host_trace_begin(&ring->trace, ring->events, ENTRIES, &ring->lock);
@@ -91,16 +98,18 @@ static size_t build(struct pb_host_trace *trace, uint32_t channel, uint32_t *wor
 	return (size_t)((char *)at - (char *)words);
 }
 
-/** Appends bytes to the file, behind those of other processes. @return 0, or the reason */
+/** Appends bytes to the file, behind those of other processes, or none of them. @return 0, or the reason */
 static int append(const char *path, const uint32_t *words, size_t bytes)
 {
 	const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 	const char *at = (const char *)words;
 	int reason = 0;
+	off_t start;
 
 	if (file < 0)
 		return errno;
 	(void)flock(file, LOCK_EX);
+	start = lseek(file, 0, SEEK_END);
 	while (bytes != 0 && reason == 0) {
 		const ssize_t done = write(file, at, bytes);
 
@@ -111,9 +120,17 @@ static int append(const char *path, const uint32_t *words, size_t bytes)
 			reason = done == 0 ? EIO : errno;
 		}
 	}
+	/* Half a section would make those before it unreadable. A device has no size. */
+	if (reason != 0 && start >= 0 && ftruncate(file, start) != 0 && errno != EINVAL)
+		reason = errno;
 	if (close(file) != 0 && reason == 0)
 		reason = errno;
 	return reason;
+}
+
+bool pb_link_trace_has_failed(void)
+{
+	return failed;
 }
 
 void pb_link_trace_end(struct pb_link *link)
@@ -130,8 +147,11 @@ void pb_link_trace_end(struct pb_link *link)
 		       sizeof(*words));
 	if (words != NULL)
 		reason = path != NULL ? append(path, words, build(&ring->trace, link->channel, words)) : 0;
-	if (reason != 0)
-		fprintf(stderr, "%s: %s\n", path != NULL ? path : PB_HOST_TRACE_VARIABLE, strerror(reason));
+	if (reason != 0) {
+		fprintf(stderr, "%s: %s: %s: the events of this program are lost\n", PB_HOST_TRACE_VARIABLE,
+			path != NULL ? path : "no path", strerror(reason));
+		failed = true;
+	}
 	free(words);
 	link->trace = NULL;
 	(void)pthread_mutex_destroy(&ring->mutex);

@@ -13,6 +13,8 @@
 #ifndef PB_HOST_LINK_TRACE_H
 #define PB_HOST_LINK_TRACE_H
 
+#include <stdbool.h>
+
 #include "patchbay/link.h"
 
 #define PB_HOST_TRACE_MAGIC       "PBHOST01" /**< of a section */
@@ -21,12 +23,14 @@
 #define PB_HOST_TRACE_NAME_WORD   6u         /**< first word of the process's name */
 #define PB_HOST_TRACE_VARIABLE    "PATCHBAY_TRACE_HOST" /**< the environment's variable with the path */
 
-/** Traces a link that was opened, if the environment asks for it. Without memory the link is not traced. */
+/** Traces a link that was opened, if the environment asks for it. Without memory it is not, and an error is printed. */
 void pb_link_trace_begin(struct pb_link *link);
 /**
- * Appends the section of a link that pb_link_trace_begin() traces, and ends the trace. Prints an error, if the file cannot
- * be written. Pre: no other thread uses the link.
+ * Appends the section of a link that pb_link_trace_begin() traces, and ends the trace. If the file cannot be written, an
+ * error is printed, and the file is as it was before. Pre: no other thread uses the link.
  */
 void pb_link_trace_end(struct pb_link *link);
+/** Returns whether one of the two functions above has printed an error in this process. Any thread that has closed its links. */
+bool pb_link_trace_has_failed(void);
 
 #endif

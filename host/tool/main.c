@@ -3,8 +3,10 @@
  * The patchbay command: selects a subcommand and passes it the remaining arguments.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "host/link_trace.h"
 #include "host/tool/card_command.h"
 #include "host/tool/crash_command.h"
 #include "host/tool/demo.h"
@@ -93,6 +95,7 @@ static int print_help(const char *name)
 int main(int argc, char **argv)
 {
 	const struct command *command;
+	int code;
 
 	pb_output_check("patchbay");
 	if (argc < 2) {
@@ -114,5 +117,6 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	argv[1] = command->full_name;
 	pb_output_check(argv[1]);
-	return command->run(argc - 1, argv + 1);
+	code = command->run(argc - 1, argv + 1);
+	return code == 0 && pb_link_trace_has_failed() ? EXIT_FAILURE : code;
 }

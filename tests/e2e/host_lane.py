@@ -6,6 +6,7 @@ event, which lies between the clocks that the program has read itself, by the an
 
 import json
 import os
+import resource
 import signal
 import struct
 import subprocess
@@ -66,6 +67,23 @@ def interpolate(anchors, clock):
     return s + (clock - a) * (t - s) / (b - a)
 
 
+def check_full(card, host, folder):
+    """A file that takes no more: the reason is printed, what was in the file stays, and the command fails."""
+    size = 64 << 20
+    with open(host, "wb") as file:
+        file.truncate(size)
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, size + 100))
+
+    for command, code in (([BURST, card, "1"], 0), ([PATCHBAY, "demo", "--card", card, "--frames", "2"], 1)):
+        done = subprocess.run(command, capture_output=True, text=True, cwd=folder, preexec_fn=limit,
+                              env={**os.environ, "PATCHBAY_TRACE_HOST": host})
+        assert done.returncode == code and f"{host}: File too large" in done.stderr, (command, done)
+        assert os.path.getsize(host) == size, "half a section was written"
+
+
 def run(folder):
     """Records a run. @return what the program has printed, the paths of the trace and of the host's events"""
     at = lambda name: os.path.join(folder, name)
@@ -84,6 +102,7 @@ def run(folder):
                        env={**os.environ, "PATCHBAY_TRACE_HOST": at("host")})
         recorder.send_signal(signal.SIGINT)
         assert recorder.wait(PATIENCE) == 0
+        check_full(at("card"), at("full"), folder)
     finally:
         for process in (card, recorder):
             if process is not None and process.poll() is None:
