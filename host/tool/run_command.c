@@ -249,6 +249,8 @@ static int run_program(struct run *run)
 
 	if (!pb_gl_private_tmp(run->name, strrchr(PB_GL_SOCKET, '/') + 1))
 		return 1;
+	if (run->card == 0 && !pb_gl_try(run->name, &run->options->card))
+		return 1;
 	if (timeline != NULL && !pb_gl_timeline_begin(&run->timeline, run->name, run->options->card.socket))
 		return 1;
 	run->listener = pb_gl_listen(run->name, PB_GL_SOCKET, SOCK_STREAM | SOCK_CLOEXEC);
@@ -321,8 +323,7 @@ int pb_run_command(int argc, char **argv)
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
 	if (options.server != NULL)
 		code = run_served(&run);
-	else if (options.card.socket != NULL ? pb_gl_try(argv[0], &options.card)
-					     : start_card(&run, &options.card))
+	else if (options.card.socket != NULL || start_card(&run, &options.card))
 		code = run_program(&run);
 	if (run.card != 0)
 		(void)pb_card_stop(run.card);
