@@ -6,10 +6,13 @@
 
 #include "hal/shared.h"
 #include "patchbay/abi/boot.h"
+#include "patchbay/card.h"
 
 /** Ticks of the firmware that the first and the last anchor take, the best of which counts, and one in between. */
 #define TICKS         3u
 #define TICKS_BETWEEN 1u
+/** How long the first and the last anchor wait for an MCU whose emulator gets no processor, on the clock of the link. */
+#define END_PATIENCE_US 2000000u
 /** Between two anchors of a recording. */
 #define PERIOD_US 250000u
 /** Anchors that are less apart tell no drift: their errors are larger. */
@@ -38,19 +41,34 @@ static bool write_former(FILE *file, struct pb_link *link)
 	return pb_trace_file_anchor(file, &anchor, pb_shared_read32(&boot->clock));
 }
 
-/** Measures an anchor and writes it. @param ticks of the firmware that it takes */
+/** Whether firmware may still publish its clock: nobody has found it dead. */
+static bool may_tick(const struct pb_link *link)
+{
+	struct pb_card_info info;
+
+	return pb_card_read(link, &info) == PB_ERROR_OK && info.mcu_state != PB_MCU_DEAD;
+}
+
+/**
+ * Measures an anchor and writes it. @param ticks of the firmware that it takes
+ * @param patience_us how long it tries again while none comes
+ */
 static bool write_anchor(struct pb_trace_anchoring *anchoring, FILE *file, const struct pb_trace *trace,
-			 struct pb_link *link, uint32_t ticks)
+			 struct pb_link *link, uint32_t ticks, uint64_t patience_us)
 {
 	struct pb_trace_anchor anchor = {0};
 	struct pb_trace_stamp stamp;
+	enum pb_error error;
 
 	if (link->ops == NULL)
 		return true;
 	anchoring->last_us = link->ops->now(link);
 	if (trace->version < 2u)
 		return write_former(file, link);
-	if (pb_trace_stamp(trace, link, ticks, &stamp) != PB_ERROR_OK)
+	do
+		error = pb_trace_stamp(trace, link, ticks, &stamp);
+	while (error == PB_ERROR_TIMEOUT && link->ops->now(link) - anchoring->last_us < patience_us && may_tick(link));
+	if (error != PB_ERROR_OK)
 		return true;
 	anchor.nanoseconds = day_at(link, stamp.host_us);
 	anchor.host_us = stamp.host_us;
@@ -61,7 +79,7 @@ static bool write_anchor(struct pb_trace_anchoring *anchoring, FILE *file, const
 bool pb_trace_anchor_end(struct pb_trace_anchoring *anchoring, FILE *file, const struct pb_trace *trace,
 			 struct pb_link *link)
 {
-	return write_anchor(anchoring, file, trace, link, TICKS);
+	return write_anchor(anchoring, file, trace, link, TICKS, END_PATIENCE_US);
 }
 
 bool pb_trace_anchor_between(struct pb_trace_anchoring *anchoring, FILE *file, const struct pb_trace *trace,
@@ -69,7 +87,7 @@ bool pb_trace_anchor_between(struct pb_trace_anchoring *anchoring, FILE *file, c
 {
 	if (link->ops == NULL || link->ops->now(link) - anchoring->last_us < PERIOD_US)
 		return true;
-	return write_anchor(anchoring, file, trace, link, TICKS_BETWEEN);
+	return write_anchor(anchoring, file, trace, link, TICKS_BETWEEN, 0);
 }
 
 /** The next anchor that has the clock of a link, from one on; `anchor_count`: there is none. */

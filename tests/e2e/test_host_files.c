@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "hal/engine/packets.h"
@@ -203,6 +204,7 @@ static void a_shortened_file_costs_its_client(void **state)
 	struct e2e_host *host = &scene.hosts[1], again;
 	struct pb_dma *dma = &host->builders[0];
 	uint64_t start;
+	int status;
 
 	(void)state;
 	open_scene(&scene);
@@ -213,9 +215,14 @@ static void a_shortened_file_costs_its_client(void **state)
 	pb_dma_word(dma, 7);
 	pb_dma_word(dma, PB_PAGE_BYTES);
 	pb_dma_word(dma, 0xf111);
+	/* The card, which stands still meanwhile, does not notice before there is a submission. */
+	assert_int_equal(kill(scene.card.pid, SIGSTOP), 0);
+	assert_int_equal(waitpid(scene.card.pid, &status, WUNTRACED), scene.card.pid);
+	assert_true(WIFSTOPPED(status));
 	/* Rings and buffers, which the MCU reads, are still there. */
 	assert_int_equal(truncate(scene.paths[1], (off_t)(sizes[1] / 2u)), 0);
 	assert_int_equal(pb_dma_submit(dma, 1), PB_ERROR_OK);
+	assert_int_equal(kill(scene.card.pid, SIGCONT), 0);
 	start = e2e_now();
 	while (host->link->ops->wait(host->link, 1000) != PB_ERROR_NO_CARD)
 		assert_true(e2e_patience(start));
