@@ -228,6 +228,11 @@ def run_sleep(options, work, table):
     linux_sleep.run_sleep(sys.modules[__name__], options, work, table)
 
 
+def run_hibernate(options, work, table):
+    """Machines whose memory is on a disk meanwhile: linux_sleep.py."""
+    linux_sleep.run_hibernate(sys.modules[__name__], options, work, table)
+
+
 def run_fail(options, work, table):
     """Allocations that fail: linux_fail.py."""
     linux_fail.run_fail(sys.modules[__name__], options, work, table)
@@ -235,8 +240,9 @@ def run_fail(options, work, table):
 
 # Those that are part of every run; the longest first, so that two at a time end together.
 RUNS = {"run_one": run_one, "run_clients": run_clients, "run_sleep": run_sleep, "run_host": run_host,
-        "run_i915": run_i915, "run_gl": run_gl, "run_two": run_two, "run_display": run_display, "run_links": run_links,
-        "run_fail": run_fail, "run_ends": run_ends, "run_trace": run_trace, "run_card": run_card, "run_reset": run_reset}
+        "run_hibernate": run_hibernate, "run_i915": run_i915, "run_gl": run_gl, "run_two": run_two,
+        "run_display": run_display, "run_links": run_links, "run_fail": run_fail, "run_ends": run_ends, "run_trace": run_trace,
+        "run_card": run_card, "run_reset": run_reset}
 
 
 def run_in(work, name, table, run):

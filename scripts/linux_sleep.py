@@ -8,13 +8,17 @@ import os
 import socket
 import struct
 import subprocess
+import threading
 import time
 
 from linux_machine import ENDS_WITH_US, MACHINE_SECONDS, Card, Failure, Machine
 
 # Tests of one machine that sleeps in memory, on a card that is there afterwards.
-TESTS = ("a_machine_that_is_woken_is_as_before,the_clock_wakes_the_machine,others_draw_while_the_machine_sleeps,"
-         "the_firmware_dies_while_the_machine_sleeps")
+TESTS = ("a_machine_that_is_woken_is_as_before,the_clock_wakes_the_machine,the_button_wakes_the_machine,"
+         "others_draw_while_the_machine_sleeps,the_firmware_dies_while_the_machine_sleeps")
+
+# Room for the memory of a machine.
+DISK_BYTES = 512 << 20
 
 # Of the boot protocol: the sectors of the setup code; the kernel's size in units of 16 bytes.
 SETUP_SECTORS, KERNEL_UNITS = 0x1f1, 0x1f4
@@ -130,10 +134,11 @@ class Sleeper:
         """Starts a card."""
         self.cards.append(Card(self.options, self.work, f"sleep{len(self.cards)}", memory=self.memory))
 
-    def start(self, words):
+    def start(self, words, extra=()):
         """Starts the machine on the card."""
         path = os.path.join(self.work, f"monitor{len(os.listdir(self.work))}")
-        self.machine = Machine(self.options, self.cards[-1], words, extra=("-qmp", f"unix:{path},server=on,wait=off"))
+        self.machine = Machine(self.options, self.cards[-1], words,
+                               extra=("-qmp", f"unix:{path},server=on,wait=off", *extra))
         self.monitor = Monitor(path)
         return self.machine
 
@@ -172,6 +177,23 @@ class Sleeper:
             self.monitor.command("system_wakeup")
             self.monitor.until("WAKEUP")
 
+    def wait_idle(self):
+        """Presses the button as soon as the machine sleeps, until it has noticed."""
+        self.machine.until("PM: suspend-to-idle")
+        pressing = threading.Event()
+
+        def press():
+            while not pressing.wait(0.2):
+                self.monitor.command("system_powerdown")
+
+        presser = threading.Thread(target=press)
+        presser.start()
+        try:
+            self.machine.until("HOST awake")
+        finally:
+            pressing.set()
+            presser.join()
+
     def serve(self):
         """Does what the machine asks for, until it ends."""
         while True:
@@ -180,6 +202,8 @@ class Sleeper:
                 self.machine.process.wait()
                 return
             words = line.split()
+            if words == ["HOST", "idle"]:
+                self.wait_idle()
             if words[:3] == ["HOST", "sleep", "mem"]:
                 self.sleep_in_memory(words[3])
             elif words == ["HOST", "waker"]:
@@ -202,5 +226,45 @@ def run_sleep(linux, options, work, table):
             machine = sleeper.start(words)
             sleeper.serve()
             table.machine(machine)
+        finally:
+            sleeper.stop()
+
+
+def return_from_disk(sleeper, words, table):
+    """
+    A machine writes its memory to a disk and ends; another one goes on from there. Meanwhile a client has taken the
+    channel that the first one had.
+    """
+    disk = os.path.join(sleeper.work, "disk")
+    with open(disk, "wb") as file:
+        file.truncate(DISK_BYTES)
+    extra = ("-drive", f"file={disk},format=raw,if=virtio,cache=unsafe")
+    first = sleeper.start(words, extra)
+    first.until("HOST disk")
+    sleeper.serve()
+    if first.results():
+        table.machine(first)
+        return
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(sleeper.cards[-1].socket)
+        if not client.recv(8):
+            raise Failure("the card does not take another client")
+        sleeper.draw()
+        second = sleeper.start(words, extra)
+        sleeper.serve()
+    if "HOST disk" in second.seen:
+        raise Failure("the machine begins anew:\n  " + "\n  ".join(second.seen))
+    table.machine(second)
+
+
+def run_hibernate(linux, options, work, table):
+    """Machines whose memory is on a disk meanwhile: with the driver there when they return, and without."""
+    for words in ("resume,a_machine_returns_from_disk_by_the_platform",
+                  "resume_first,a_machine_returns_from_disk_by_a_shutdown"):
+        place = os.path.join(work, words.partition(",")[0])
+        os.makedirs(place)
+        sleeper = Sleeper(options, place)
+        try:
+            return_from_disk(sleeper, words, table)
         finally:
             sleeper.stop()

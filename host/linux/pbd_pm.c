@@ -140,10 +140,11 @@ static int pbd_each_object(struct pbd_device *dev, int (*step)(struct pbd_device
 static int pbd_pm_notify(struct notifier_block *notifier, unsigned long action, void *data)
 {
 	struct pbd_device *dev = container_of(notifier, struct pbd_device, sleep);
-	const bool begins = action == PM_SUSPEND_PREPARE || action == PM_HIBERNATION_PREPARE;
+	const bool begins = action == PM_SUSPEND_PREPARE || action == PM_HIBERNATION_PREPARE ||
+			    action == PM_RESTORE_PREPARE;
 	int ret = 0;
 
-	if (!begins && action != PM_POST_SUSPEND && action != PM_POST_HIBERNATION)
+	if (!begins && action != PM_POST_SUSPEND && action != PM_POST_HIBERNATION && action != PM_POST_RESTORE)
 		return NOTIFY_DONE;
 	down_write(&dev->card);
 	if (begins && READ_ONCE(dev->state) == PBD_UP)

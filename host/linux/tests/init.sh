@@ -11,6 +11,18 @@ mount -t tracefs none /sys/kernel/tracing
 mkdir -p /dev/shm /run
 echo 4 >/proc/sys/kernel/printk
 # patchbay.NAME=VALUE of the kernel's command line, as modprobe takes it; insmod does not.
+words=$(sed -nE 's/.*(^| )pbd=([^ ]*).*/\2/p' /proc/cmdline | tr , ' ')
+
+# Goes on as the machine whose memory is on the disk. Returns if there is none.
+resume() {
+	for module in virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk; do
+		insmod /lib/modules/$module.ko
+	done
+	cat /sys/block/vda/dev >/sys/power/resume
+}
+
+# Some systems have the driver by then, others have not.
+case $words in resume_first*) resume ;; esac
 parameters=$(tr ' ' '\n' </proc/cmdline | sed -nE 's/^patchbay[.]//p' | tr '\n' ' ')
 for module in drm drm_kms_helper drm_shmem_helper patchbay vgem; do
 	# A kernel of the project's own has all but the driver built in.
@@ -20,11 +32,12 @@ for module in drm drm_kms_helper drm_shmem_helper patchbay vgem; do
 	*) insmod /lib/modules/$module.ko ;;
 	esac
 done
-words=$(sed -nE 's/.*(^| )pbd=([^ ]*).*/\2/p' /proc/cmdline | tr , ' ')
 echo "GUEST up"
 for word in $words; do
 	case $word in
 	shell) setsid cttyhack sh ;;
+	resume_first) ;;
+	resume) resume ;;
 	client_*)
 		# A function of that file with its arguments.
 		. /lib/clients/guest.sh

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "guest.h"
+#include "shown.h"
 #include "tests.h"
 
 #define MIB (1u << 20)
@@ -158,6 +159,63 @@ void others_draw_while_the_machine_sleeps(void)
 void the_firmware_dies_while_the_machine_sleeps(void)
 {
 	sleep_and_check("kill-mcu");
+}
+
+/* Suspend to idle: the system sleeps, the processor only waits. It says so on the console, and then the host presses the button. */
+void the_button_wakes_the_machine(void)
+{
+	struct before before;
+
+	CHECK_EQ(system("insmod /lib/modules/button.ko"), 0);
+	write_file("/proc/sys/kernel/printk", "8");
+	write_file("/sys/power/pm_debug_messages", "1");
+	write_file("/sys/module/printk/parameters/console_suspend", "N");
+	begin(&before);
+	printf("HOST idle\n");
+	fflush(stdout);
+	CHECK_EQ(guest_suspend("freeze", "none"), 0);
+	printf("HOST awake\n");
+	fflush(stdout);
+	write_file("/proc/sys/kernel/printk", "4");
+	check_all(&before);
+}
+
+/* The card's channel that the driver has. */
+static unsigned int card_channel(void)
+{
+	const char *text = strstr(shown_debugfs("patchbay_card"), " channel=");
+
+	CHECK(text != NULL);
+	return (unsigned int)strtoul(text + strlen(" channel="), NULL, 10);
+}
+
+/*
+ * The memory of the machine is written to a disk, the emulator ends, and another one goes on from there: on a card where
+ * another client has what the machine had.
+ */
+static void return_from_disk(const char *mode)
+{
+	struct before before;
+	const unsigned int channel = card_channel();
+
+	CHECK_EQ(system("mkswap /dev/vda >/dev/null && swapon /dev/vda"), 0);
+	write_file("/sys/power/disk", mode);
+	begin(&before);
+	printf("HOST disk\n");
+	fflush(stdout);
+	CHECK_EQ(guest_suspend("disk", "none"), 0);
+	CHECK(card_channel() != channel);
+	check_all(&before);
+}
+
+void a_machine_returns_from_disk_by_the_platform(void)
+{
+	return_from_disk("platform");
+}
+
+void a_machine_returns_from_disk_by_a_shutdown(void)
+{
+	return_from_disk("shutdown");
 }
 
 /* The former card is gone for good. What waited for it ends; what it held is in memory of the machine. */

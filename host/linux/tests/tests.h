@@ -90,10 +90,13 @@
 #define PBD_WAKE(X)                                                                                          \
 	X(a_machine_that_is_woken_is_as_before)                                                              \
 	X(the_clock_wakes_the_machine)                                                                       \
+	X(the_button_wakes_the_machine)                                                                      \
 	X(others_draw_while_the_machine_sleeps)                                                              \
 	X(the_firmware_dies_while_the_machine_sleeps)                                                        \
 	X(another_card_starts_while_the_machine_sleeps)                                                      \
-	X(a_machine_sleeps_when_memory_is_short)
+	X(a_machine_sleeps_when_memory_is_short)                                                             \
+	X(a_machine_returns_from_disk_by_the_platform)                                                       \
+	X(a_machine_returns_from_disk_by_a_shutdown)
 
 /* Calls of which each allocation fails, with pbd_fail.ko (scripts/linux run_fail). */
 #define PBD_FAIL_CALLS(X)                                                                                    \
