@@ -10,24 +10,27 @@ COLUMNS = ("date", "revision", "run", "verdict", "failed", "seconds")
 
 
 def run_fail(linux, options, work, table):
-    """One machine, with the module that lets allocations fail. A run that is asked for by name is recorded."""
+    """Two machines with the module that lets allocations fail. A run that is asked for by name is recorded."""
     start, first, known = time.monotonic(), table.count, table.failed
-    card = linux.Card(options, work, "fail")
-    try:
-        machine = linux.Machine(options, card, "pbd_fail,failing")
-        linux.serve(machine, card, options)
-        table.machine(machine)
-    finally:
-        card.stop()
-    print("\n".join(line for line in machine.seen if line.startswith(("failures: ", "left: "))))
+    results = []
+    for words, more in (("failing", ""), ("failing_i915", " patchbay.i915=1")):
+        card = linux.Card(options, work, words)
+        try:
+            machine = linux.Machine(options, card, "pbd_fail," + words, parameters=linux.PATIENT + more)
+            linux.serve(machine, card, options)
+            table.machine(machine)
+            results += machine.results()
+        finally:
+            card.stop()
+        print("\n".join(line for line in machine.seen if line.startswith(("failures: ", "left: "))))
     if "run_fail" in options.tests and options.revision:
-        record(machine, options, (table.count - first, table.failed - known), time.monotonic() - start)
+        record(results, options, (table.count - first, table.failed - known), time.monotonic() - start)
 
 
-def record(machine, options, counts, seconds):
+def record(results, options, counts, seconds):
     """Adds a line to the table of runs."""
     count, failed = counts
-    names = " ".join(name for name, passed, _, _ in machine.results() if not passed)
+    names = " ".join(name for name, passed, _, _ in results if not passed)
     with open(RECORD, "a", encoding="utf-8") as file:
         if file.tell() == 0:
             file.write("\t".join(COLUMNS) + "\n")

@@ -41,7 +41,7 @@ static bool write_former(FILE *file, struct pb_link *link)
 	return pb_trace_file_anchor(file, &anchor, pb_shared_read32(&boot->clock));
 }
 
-/** Whether firmware may still publish its clock: nobody has found it dead. */
+/** Whether firmware may still publish its clock: the card's supervisor has not reported its death. */
 static bool may_tick(const struct pb_link *link)
 {
 	struct pb_card_info info;
@@ -67,7 +67,8 @@ static bool write_anchor(struct pb_trace_anchoring *anchoring, FILE *file, const
 		return write_former(file, link);
 	do
 		error = pb_trace_stamp(trace, link, ticks, &stamp);
-	while (error == PB_ERROR_TIMEOUT && link->ops->now(link) - anchoring->last_us < patience_us && may_tick(link));
+	while (error == PB_ERROR_TIMEOUT && link->ops->now(link) - anchoring->last_us < patience_us &&
+	       may_tick(link));
 	if (error != PB_ERROR_OK)
 		return true;
 	anchor.nanoseconds = day_at(link, stamp.host_us);

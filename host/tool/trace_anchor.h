@@ -17,8 +17,8 @@ struct pb_trace_anchoring {
 
 /**
  * Measures an anchor at the begin or the end of a recording and writes it. Of saved card memory, and of firmware that does
- * not run, there is none, and nothing is written. Blocks for at most 80 ms if the firmware ticks, and for 2 s if it does
- * not and nobody has found it dead.
+ * not run, there is none, and nothing is written. Blocks for at most 80 ms if the firmware ticks, and for 2 s if it
+ * does not and the card's supervisor has not reported its death.
  * @param trace opened on `link` @return false: writing failed
  */
 bool pb_trace_anchor_end(struct pb_trace_anchoring *anchoring, FILE *file, const struct pb_trace *trace,

@@ -19,7 +19,10 @@ static const struct guest_test wake[] = {PBD_WAKE(PBD_TEST_ROW)};
 static const struct guest_test debug[] = {PBD_DEBUG(PBD_TEST_ROW)};
 
 #define PBD_FAIL_ROW(name) {"fail_" #name, fail_##name},
-static const struct guest_test failing[] = {PBD_FAIL_CALLS(PBD_FAIL_ROW) PBD_TEST_ROW(nothing_is_left_of_the_tests)};
+static const struct guest_test failing[] = {
+	PBD_FAIL_CALLS(PBD_FAIL_ROW) PBD_TEST_ROW(calls_that_need_no_memory_succeed_without)
+		PBD_TEST_ROW(nothing_is_left_of_the_tests) PBD_FAIL_DISPLAY(PBD_FAIL_ROW)};
+static const struct guest_test failing_i915[] = {PBD_FAIL_I915(PBD_FAIL_ROW)};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -35,6 +38,8 @@ int main(int argc, char **argv)
 		return guest_run(host, COUNT(host), 1, argv);
 	if (argc == 2 && strcmp(argv[1], "failing") == 0)
 		return guest_run(failing, COUNT(failing), 1, argv);
+	if (argc == 2 && strcmp(argv[1], "failing_i915") == 0)
+		return guest_run(failing_i915, COUNT(failing_i915), 1, argv);
 	failed = guest_run(tests, COUNT(tests), argc, argv);
 	if (argc > 1) {
 		failed += guest_run(life, COUNT(life), argc, argv);
@@ -44,6 +49,7 @@ int main(int argc, char **argv)
 		failed += guest_run(wake, COUNT(wake), argc, argv);
 		failed += guest_run(debug, COUNT(debug), argc, argv);
 		failed += guest_run(failing, COUNT(failing), argc, argv);
+		failed += guest_run(failing_i915, COUNT(failing_i915), argc, argv);
 	}
 	return failed != 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Each allocation of a call fails once, and once with all that follow (tests/fail/pbd_fail.c): the call then succeeds, or
- * returns ENOMEM (ENOSPC, see is_no_memory()) and changes nothing; repeated, it succeeds. Nothing is left afterwards.
+ * returns ENOMEM (see of_new_file()) and changes nothing; repeated, it succeeds. Nothing is left afterwards.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "failing.h"
 #include "guest.h"
 #include "shown.h"
 #include "tests.h"
@@ -42,13 +43,7 @@ static uint32_t get(const char *name)
 	return (uint32_t)strtoul(shown_file(path), NULL, 10);
 }
 
-/* What fails, and whether it is to. */
-struct failing {
-	uint32_t nth, all;
-	bool on;
-};
-
-static void arm(const struct failing *failing)
+void fail_from_now(const struct failing *failing)
 {
 	set("nth", failing->on ? failing->nth : UINT32_MAX);
 	set("all", failing->all);
@@ -57,13 +52,18 @@ static void arm(const struct failing *failing)
 	set("pid", (uint32_t)getpid());
 }
 
-static int failing_ioctl(const struct failing *failing, int fd, unsigned long request, void *argument)
+void fail_no_more(void)
+{
+	set("pid", 0);
+}
+
+int failing_ioctl(const struct failing *failing, int fd, unsigned long request, void *argument)
 {
 	int error;
 
-	arm(failing);
+	fail_from_now(failing);
 	error = guest_ioctl(fd, request, argument);
-	set("pid", 0);
+	fail_no_more();
 	return error;
 }
 
@@ -117,19 +117,12 @@ static struct left left_at_rest(void)
 	return left;
 }
 
-/* The memory of an object is a file of shmem, which reports ENOSPC when it has no memory for the file's inode. */
-static bool is_no_memory(int error)
+int of_new_file(int error)
 {
-	return error == ENOMEM || error == ENOSPC;
+	return error == ENOSPC ? ENOMEM : error;
 }
 
-/*
- * A call: makes all that it needs, makes the call with failing(), which is repeated without a failure if it fails, checks
- * its effect, and gives all back. @return errno of the call that may fail
- */
-typedef int (*call_fn)(const struct failing *failing);
-
-static void each_allocation(call_fn call)
+void each_allocation(call_fn call)
 {
 	struct left before;
 	uint32_t tried = 0;
@@ -141,9 +134,9 @@ static void each_allocation(call_fn call)
 		for (uint32_t nth = 0;; nth++) {
 			CHECK(nth < ALLOCATIONS_MAX);
 			error = call(&(struct failing){.nth = nth, .all = all, .on = true});
-			if (error != 0 && !is_no_memory(error))
+			if (error != 0 && error != ENOMEM)
 				printf("  allocation %u%s: error %d\n", nth, all ? " and all that follow" : "", error);
-			CHECK(error == 0 || is_no_memory(error));
+			CHECK(error == 0 || error == ENOMEM);
 			if (get("failed") == 0)
 				break;
 			tried++;
@@ -156,8 +149,7 @@ static void each_allocation(call_fn call)
 	printf("failures: %u\n", tried);
 }
 
-/* Makes the call again, without a failure. */
-static void again(int error, int fd, unsigned long request, void *argument)
+void again(int error, int fd, unsigned long request, void *argument)
 {
 	if (error != 0)
 		CHECK_EQ(guest_ioctl(fd, request, argument), 0);
@@ -182,10 +174,10 @@ static int call_open(const struct failing *failing)
 	}
 	CHECK(fd >= 0);
 	close(fd);
-	arm(failing);
+	fail_from_now(failing);
 	fd = open(path, O_RDWR);
 	error = fd < 0 ? errno : 0;
-	set("pid", 0);
+	fail_no_more();
 	if (fd < 0)
 		fd = open(path, O_RDWR);
 	CHECK(fd >= 0);
@@ -205,7 +197,7 @@ static int call_create(const struct failing *failing)
 	/* Its handle is the only one: none is left of the call that failed. */
 	CHECK_EQ(create.handle, 1);
 	close(fd);
-	return error;
+	return of_new_file(error);
 }
 
 static int call_dumb(const struct failing *failing)
@@ -216,7 +208,7 @@ static int call_dumb(const struct failing *failing)
 	again(error, fd, DRM_IOCTL_MODE_CREATE_DUMB, &create);
 	CHECK_EQ(create.handle, 1);
 	close(fd);
-	return error;
+	return of_new_file(error);
 }
 
 static int call_queue_create(const struct failing *failing)
@@ -370,6 +362,39 @@ static int call_lend(const struct failing *failing)
 	close(vgem);
 	close(fd);
 	return error;
+}
+
+/* ---- calls that need no memory ---- */
+
+void calls_that_need_no_memory_succeed_without(void)
+{
+	static struct guest_work work;
+	const struct failing all = {.all = 1, .on = true};
+	int fd = guest_open();
+	struct guest_object object = guest_object(fd, 16384, 0);
+	struct drm_patchbay_gem_madvise madvise = {.handle = object.handle, .advice = PATCHBAY_GEM_DONTNEED};
+	struct drm_patchbay_gem_wait idle = {.handle = object.handle, .timeout_ns = 20 * GUEST_SECOND};
+	struct drm_patchbay_gem_info info = {.handle = object.handle};
+	struct drm_patchbay_wait wait = {.timeout_ns = 20 * GUEST_SECOND};
+	struct drm_patchbay_queue clear = {0};
+
+	guest_work_start(&work, 0);
+	guest_allocation(&work, object.handle, true);
+	guest_busy(&work, 20000);
+	guest_fill(&work, 0, 0, 16384, 0x1234);
+	CHECK_EQ(guest_submit(fd, &work), 0);
+	wait.value = work.args.value;
+	CHECK_EQ(failing_ioctl(&all, fd, DRM_IOCTL_PATCHBAY_WAIT, &wait), 0);
+	CHECK_EQ(failing_ioctl(&all, fd, DRM_IOCTL_PATCHBAY_GEM_WAIT, &idle), 0);
+	CHECK_EQ(failing_ioctl(&all, fd, DRM_IOCTL_PATCHBAY_GEM_INFO, &info), 0);
+	CHECK_EQ(failing_ioctl(&all, fd, DRM_IOCTL_PATCHBAY_GEM_MADVISE, &madvise), 0);
+	madvise.advice = PATCHBAY_GEM_WILLNEED;
+	CHECK_EQ(failing_ioctl(&all, fd, DRM_IOCTL_PATCHBAY_GEM_MADVISE, &madvise), 0);
+	CHECK_EQ(madvise.retained, 1);
+	CHECK_EQ(failing_ioctl(&all, fd, DRM_IOCTL_PATCHBAY_QUEUE_CLEAR, &clear), 0);
+	CHECK_EQ(object.words[4095], 0x1234);
+	guest_object_free(fd, &object);
+	close(fd);
 }
 
 #define PBD_FAIL_TEST(name)                                                                                  \

@@ -111,6 +111,17 @@
 	X(import)                                                                                            \
 	X(lend)
 
+/* Of these, those that use the display, and those that use i915's uAPI. */
+#define PBD_FAIL_DISPLAY(X)                                                                                  \
+	X(mode)                                                                                              \
+	X(flip)                                                                                              \
+	X(dirty)
+#define PBD_FAIL_I915(X)                                                                                     \
+	X(i915_create)                                                                                       \
+	X(i915_context)                                                                                      \
+	X(i915_execute)                                                                                      \
+	X(i915_fences)
+
 /* The card reaches this machine's memory (scripts/linux run_host). */
 #define PBD_HOST(X)                                                                                          \
 	X(engines_reach_host_memory)                                                                         \
@@ -162,7 +173,10 @@ PBD_HOST(PBD_TEST_PROTOTYPE)
 PBD_I915(PBD_TEST_PROTOTYPE)
 #define PBD_FAIL_PROTOTYPE(name) void fail_##name(void);
 PBD_FAIL_CALLS(PBD_FAIL_PROTOTYPE)
+PBD_FAIL_DISPLAY(PBD_FAIL_PROTOTYPE)
+PBD_FAIL_I915(PBD_FAIL_PROTOTYPE)
 #undef PBD_FAIL_PROTOTYPE
+PBD_TEST_PROTOTYPE(calls_that_need_no_memory_succeed_without)
 PBD_TEST_PROTOTYPE(nothing_is_left_of_the_tests)
 #undef PBD_TEST_PROTOTYPE
 
