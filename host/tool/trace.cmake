@@ -25,6 +25,7 @@ pb_library(pb_trace
     ${CMAKE_CURRENT_LIST_DIR}/trace_import.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_keep.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_lane.c
+    ${CMAKE_CURRENT_LIST_DIR}/trace_open.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_page.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_perfetto_clients.c

@@ -4,20 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/tool/trace_open.h"
 #include "patchbay/abi/submission.h"
 
 #define QUEUES 0x10000u
 #define NODES  256u
-/** Largest number of open submissions of a queue: the size of a ring. The records of older ones were lost. */
-#define OPEN_MAX 256u
 
-/** A slot of the table of queues, and the open submissions of its queue, the oldest first. */
+/** A slot of the table of queues, and the open submissions of its queue. */
 struct queue {
 	struct pb_lane_slot slot;
 	uint32_t put; /**< put index of the last SUBMIT record */
 	bool put_known;
-	uint32_t count;
-	struct pb_packet open[OPEN_MAX];
+	struct pb_open open;
 };
 
 struct builder {
@@ -101,59 +99,34 @@ static struct queue *queue_at(struct builder *builder, uint32_t index)
 	return queue;
 }
 
+/** A new packet of a queue: the last open one. */
 static struct pb_packet *add(struct queue *queue)
 {
-	struct pb_packet *packet;
-
-	if (queue->count == OPEN_MAX)
-		memmove(queue->open, &queue->open[1], --queue->count * sizeof(queue->open[0]));
-	packet = &queue->open[queue->count++];
-	*packet = (struct pb_packet){.lane = queue->slot.current,
-				     .node = PB_TRACE_UNKNOWN,
-				     .context = PB_TRACE_UNKNOWN,
-				     .submit = PB_TRACE_NEVER,
-				     .patch = PB_TRACE_NEVER,
-				     .patched = PB_TRACE_NEVER,
-				     .feed = PB_TRACE_NEVER,
-				     .again = PB_TRACE_NEVER,
-				     .run = PB_TRACE_NEVER,
-				     .end = PB_TRACE_NEVER};
-	return packet;
+	return pb_open_add(&queue->open, queue->slot.current);
 }
 
-/** Returns whether a record has named the packet by its fence id. */
-static bool is_named(const struct pb_packet *packet)
+/** Finds the packet that a record is about, or makes it. */
+static struct pb_packet *find(struct queue *queue, uint32_t event, uint32_t fence_id)
 {
-	return packet->patch != PB_TRACE_NEVER || packet->feed != PB_TRACE_NEVER || packet->flags != 0;
-}
+	struct pb_packet *packet = pb_open_find(&queue->open, event, fence_id);
 
-/** Finds the packet of a fence id: the one named so, else the oldest unnamed one, else a new one. */
-static struct pb_packet *find(struct queue *queue, uint32_t fence_id)
-{
-	struct pb_packet *nameless = NULL;
-
-	for (uint32_t i = 0; i < queue->count; i++) {
-		if (is_named(&queue->open[i]) && queue->open[i].fence_id == fence_id)
-			return &queue->open[i];
-		if (nameless == NULL && !is_named(&queue->open[i]))
-			nameless = &queue->open[i];
+	if (packet == NULL) {
+		packet = add(queue);
+		packet->fence_id = fence_id;
 	}
-	if (nameless == NULL)
-		nameless = add(queue);
-	nameless->fence_id = fence_id;
-	return nameless;
+	return packet;
 }
 
 /** Handles SUBMIT, which reports how many submissions are open: adds the missing ones. */
 static void on_submit(struct builder *builder, struct queue *queue, uint32_t put, uint32_t completed)
 {
 	const uint32_t fresh = queue->put_known ? put - queue->put : 1u;
-	uint32_t missing = put - completed - queue->count;
+	uint32_t missing = put - completed - queue->open.count;
 
 	queue->put = put;
 	queue->put_known = true;
 	/* The last `fresh` of them were submitted now. */
-	for (; missing != 0 && missing <= OPEN_MAX; missing--) {
+	for (; missing != 0 && missing <= PB_OPEN_MAX; missing--) {
 		struct pb_packet *packet = add(queue);
 
 		if (missing <= fresh)
@@ -177,18 +150,18 @@ static void end(struct builder *builder, struct pb_packet *packet, uint32_t node
 /** Ends a packet and removes it from its queue. */
 static void leave(struct builder *builder, struct queue *queue, struct pb_packet *packet, uint32_t node)
 {
-	const size_t behind = (size_t)(&queue->open[queue->count] - packet) - 1u;
+	const size_t behind = (size_t)(&queue->open.packets[queue->open.count] - packet) - 1u;
 
 	end(builder, packet, node);
 	keep_packet(builder, packet);
 	memmove(packet, packet + 1, behind * sizeof(*packet));
-	queue->count--;
+	queue->open.count--;
 }
 
 static void on_complete(struct builder *builder, struct queue *queue, const struct pb_trace_record *record)
 {
 	const uint32_t node = PB_TRACE_DONE_NODE(record->arguments[1]);
-	struct pb_packet *packet = find(queue, record->arguments[0]);
+	struct pb_packet *packet = find(queue, PB_TRACE_COMPLETE, record->arguments[0]);
 
 	packet->lane = pb_lane_ran(&builder->timeline->lanes, &queue->slot, node);
 	builder->failed |= packet->lane == PB_LANE_NONE;
@@ -207,9 +180,9 @@ static void on_return(struct builder *builder, struct queue *queue, uint32_t cou
 {
 	const uint32_t node = builder->timeline->lanes.lanes[queue->slot.current].node;
 
-	for (; count != 0 && queue->count != 0; count--) {
-		queue->open[0].kind = PB_PACKET_PREEMPTED;
-		leave(builder, queue, &queue->open[0], node);
+	for (; count != 0 && queue->open.count != 0; count--) {
+		queue->open.packets[0].kind = PB_PACKET_PREEMPTED;
+		leave(builder, queue, &queue->open.packets[0], node);
 	}
 }
 
@@ -242,7 +215,7 @@ static bool on_packet(struct builder *builder, uint32_t event, struct queue *que
 	if (event != PB_TRACE_PATCH && event != PB_TRACE_PATCHED && event != PB_TRACE_FEED &&
 	    event != PB_TRACE_KIND)
 		return false;
-	packet = find(queue, arguments[0]);
+	packet = find(queue, event, arguments[0]);
 	if (event == PB_TRACE_PATCH) {
 		packet->patch = builder->now;
 		packet->patches = arguments[1];
@@ -259,14 +232,14 @@ static bool on_packet(struct builder *builder, uint32_t event, struct queue *que
 /** Ends the open packets of a queue as open: the trace has nothing more of them. */
 static void drop_open(struct builder *builder, struct queue *queue)
 {
-	for (uint32_t i = 0; i < queue->count; i++) {
-		struct pb_packet *packet = &queue->open[i];
+	for (uint32_t i = 0; i < queue->open.count; i++) {
+		struct pb_packet *packet = &queue->open.packets[i];
 
 		packet->kind = PB_PACKET_OPEN;
 		packet->end = builder->now;
 		keep_packet(builder, packet);
 	}
-	queue->count = 0;
+	queue->open.count = 0;
 	queue->put_known = false;
 }
 
@@ -316,8 +289,8 @@ static bool on_identity(struct builder *builder, uint32_t event, struct queue *q
 	if (pb_lane_is_other(lanes, &queue->slot, first, second))
 		drop_open(builder, queue);
 	builder->failed |= !pb_lane_identify(lanes, &queue->slot, first, second);
-	for (uint32_t i = 0; i < queue->count; i++)
-		queue->open[i].lane = queue->slot.current;
+	for (uint32_t i = 0; i < queue->open.count; i++)
+		queue->open.packets[i].lane = queue->slot.current;
 	return true;
 }
 
@@ -380,10 +353,11 @@ static void end_open(struct builder *builder)
 	for (uint32_t q = 0; q < QUEUES; q++) {
 		struct queue *queue = builder->queues[q];
 
-		for (uint32_t i = 0; queue != NULL && i < queue->count; i++) {
-			queue->open[i].kind = PB_PACKET_OPEN;
-			queue->open[i].node = builder->timeline->lanes.lanes[queue->slot.current].node;
-			keep_packet(builder, &queue->open[i]);
+		for (uint32_t i = 0; queue != NULL && i < queue->open.count; i++) {
+			queue->open.packets[i].kind = PB_PACKET_OPEN;
+			queue->open.packets[i].node =
+				builder->timeline->lanes.lanes[queue->slot.current].node;
+			keep_packet(builder, &queue->open.packets[i]);
 		}
 	}
 	if (timeline->packet_count == first || builder->failed)

@@ -408,6 +408,43 @@ static void what_is_not_there(void **state)
 	pb_trace_data_free(&data);
 }
 
+/* A client may give fence ids as it likes: here all are 7, three of them at a time. */
+static void packets_with_one_fence_id(void **state)
+{
+	static const struct step steps[] = {
+		{0, PB_TRACE_QUEUE, 0, 2, 1},
+		{1, PB_TRACE_SUBMIT, 0, 1, 0},
+		{2, PB_TRACE_KIND, 0, 7, PB_FLAG_PAGING},
+		{3, PB_TRACE_PATCH, 0, 7, 11},
+		{4, PB_TRACE_SUBMIT, 0, 3, 0},
+		{5, PB_TRACE_PATCHED, 0, 7, 0},
+		{6, PB_TRACE_FEED, 0, 7, 1},
+		{7, PB_TRACE_PATCH, 0, 7, 22},
+		{8, PB_TRACE_PATCHED, 0, 7, 0},
+		{9, PB_TRACE_FEED, 0, 7, 1},
+		{10, PB_TRACE_PATCH, 0, 7, 33},
+		{12, PB_TRACE_COMPLETE, 0, 7, PB_TRACE_DONE(1, 0)},
+		{13, PB_TRACE_PATCHED, 0, 7, 0},
+		{14, PB_TRACE_FEED, 0, 7, 1},
+		{16, PB_TRACE_COMPLETE, 0, 7, PB_TRACE_DONE(1, PB_ERROR_ENGINE_HANG)},
+		{18, PB_TRACE_FEED, 0, 7, 1},
+		{20, PB_TRACE_COMPLETE, 0, 7, PB_TRACE_DONE(1, 0)},
+	};
+	static const struct pb_packet expected[] = {
+		{PB_PACKET_PAGING, 0, 1, 1, 7, 0, 0, 11, 1, 1, 3, 5, 6, 6, 6, 12},
+		{PB_PACKET_FAILED, 0, 1, 1, 7, 0, PB_ERROR_ENGINE_HANG, 22, 1, 4, 7, 8, 9, 9, 12, 16},
+		{PB_PACKET_RENDER, 0, 1, 1, 7, 0, 0, 33, 2, 4, 10, 13, 14, 18, 18, 20},
+	};
+	struct pb_timeline timeline;
+	struct pb_trace_data data;
+
+	(void)state;
+	build(PB_TRACE_SCHEMA, steps, COUNT(steps), &data, &timeline);
+	expect(&timeline, expected, COUNT(expected));
+	pb_timeline_free(&timeline);
+	pb_trace_data_free(&data);
+}
+
 static void a_busy_card(void **state)
 {
 	uint32_t counts[PB_PACKET_OPEN + 1] = {0};
@@ -455,6 +492,7 @@ UNIT_SUITE(test_trace_tool)
 		cmocka_unit_test(packets_of_all_kinds),
 		cmocka_unit_test(a_schema_of_another_build),
 		cmocka_unit_test(what_is_not_there),
+		cmocka_unit_test(packets_with_one_fence_id),
 		cmocka_unit_test(a_busy_card),
 	};
 

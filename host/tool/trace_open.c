@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "host/tool/trace_open.h"
+
+#include <string.h>
+
+#include "patchbay/abi/trace.h"
+
+struct pb_packet *pb_open_add(struct pb_open *open, uint32_t lane)
+{
+	struct pb_packet *packet;
+
+	if (open->count == PB_OPEN_MAX)
+		memmove(open->packets, &open->packets[1], --open->count * sizeof(open->packets[0]));
+	packet = &open->packets[open->count++];
+	*packet = (struct pb_packet){.lane = lane,
+				     .node = PB_TRACE_UNKNOWN,
+				     .context = PB_TRACE_UNKNOWN,
+				     .submit = PB_TRACE_NEVER,
+				     .patch = PB_TRACE_NEVER,
+				     .patched = PB_TRACE_NEVER,
+				     .feed = PB_TRACE_NEVER,
+				     .again = PB_TRACE_NEVER,
+				     .run = PB_TRACE_NEVER,
+				     .end = PB_TRACE_NEVER};
+	return packet;
+}
+
+/** Returns whether a record has named the packet by its fence id. */
+static bool is_named(const struct pb_packet *packet)
+{
+	return packet->patch != PB_TRACE_NEVER || packet->feed != PB_TRACE_NEVER || packet->flags != 0;
+}
+
+/** The oldest packet that no record has named; NULL: there is none. */
+static struct pb_packet *find_nameless(struct pb_open *open)
+{
+	for (uint32_t i = 0; i < open->count; i++) {
+		if (!is_named(&open->packets[i]))
+			return &open->packets[i];
+	}
+	return NULL;
+}
+
+/** Whether a record of an event is the next one of a packet; several open packets of a queue may have one fence id. */
+static bool is_next(const struct pb_packet *packet, uint32_t event)
+{
+	switch (event) {
+	case PB_TRACE_PATCH:
+		return packet->patch == PB_TRACE_NEVER && packet->feed == PB_TRACE_NEVER;
+	case PB_TRACE_PATCHED:
+		return packet->patch != PB_TRACE_NEVER && packet->patched == PB_TRACE_NEVER;
+	case PB_TRACE_FEED:
+		return packet->feed == PB_TRACE_NEVER;
+	default:
+		return true;
+	}
+}
+
+/** The oldest packet of a fence id; of several, the oldest that the record may be about. NULL: there is none. */
+static struct pb_packet *find_named(struct pb_open *open, uint32_t event, uint32_t fence_id)
+{
+	struct pb_packet *first = NULL;
+
+	for (uint32_t i = 0; i < open->count; i++) {
+		struct pb_packet *packet = &open->packets[i];
+
+		if (!is_named(packet) || packet->fence_id != fence_id)
+			continue;
+		if (is_next(packet, event))
+			return packet;
+		if (first == NULL)
+			first = packet;
+	}
+	return first;
+}
+
+struct pb_packet *pb_open_find(struct pb_open *open, uint32_t event, uint32_t fence_id)
+{
+	struct pb_packet *named = event == PB_TRACE_KIND ? NULL : find_named(open, event, fence_id);
+	struct pb_packet *nameless = find_nameless(open);
+
+	if (nameless == NULL || (named != NULL && (event != PB_TRACE_PATCH || is_next(named, event))))
+		return named;
+	nameless->fence_id = fence_id;
+	return nameless;
+}
