@@ -62,6 +62,8 @@ const char *pb_trace_guest_add(struct pb_trace_data *data, bool host, const uint
 			return host ? "an event of a host is of no known kind"
 				    : "an event of a guest is of no known kind";
 		read_event(&data->guest[data->guest_count++], words);
+		if (words[0] >= data->guest_end)
+			data->guest_end = words[0] + 1ull;
 	}
 	return NULL;
 }

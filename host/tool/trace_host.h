@@ -13,6 +13,7 @@ struct pb_trace_host {
 	struct pb_guest_event *events; /**< heap memory, freed by pb_trace_host_free() */
 	uint32_t *numbers;             /**< of each event: its section, from 0; freed with them */
 	size_t count;                  /**< number of events */
+	size_t room;                   /**< events that there is room for */
 	uint32_t sections;             /**< number of sections: one for each link */
 	uint64_t lost;                 /**< events that were overwritten in the programs */
 };

@@ -40,18 +40,27 @@ static size_t read_words(FILE *file, uint32_t *words, size_t count)
 /** Makes room for the events of a section. @return NULL, or the error */
 static const char *grow(struct pb_trace_host *host, uint32_t count)
 {
+	const size_t wanted = host->count + count;
+	size_t room = host->room != 0 ? host->room : 64u;
 	struct pb_guest_event *events;
 	uint32_t *numbers;
 
 	if (count > EVENTS_MAX)
 		return "a section of a host's events is too long";
-	events = realloc(host->events, (host->count + count + 1u) * sizeof(*events));
+	while (room < wanted)
+		room *= 2u;
+	if (room == host->room)
+		return NULL;
+	events = realloc(host->events, room * sizeof(*events));
 	if (events != NULL)
 		host->events = events;
-	numbers = realloc(host->numbers, (host->count + count + 1u) * sizeof(*numbers));
+	numbers = realloc(host->numbers, room * sizeof(*numbers));
 	if (numbers != NULL)
 		host->numbers = numbers;
-	return events != NULL && numbers != NULL ? NULL : "out of memory";
+	if (events == NULL || numbers == NULL)
+		return "out of memory";
+	host->room = room;
+	return NULL;
 }
 
 /** Reads a section behind its head. @param head its words */

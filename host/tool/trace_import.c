@@ -15,18 +15,20 @@ static int complain(const char *program, const char *file, const char *why)
 	return 1;
 }
 
-/** Finds the number of a guest that the trace has no events of yet. @return NULL, or why the trace cannot be read */
-static const char *find_number(FILE *file, uint32_t *guest)
+/**
+ * Finds the first of `count` numbers of guests that the trace has no events of yet.
+ * @return NULL, or why the trace cannot be read, or takes no more
+ */
+static const char *find_number(FILE *file, uint32_t count, uint32_t *guest)
 {
 	struct pb_trace_data data;
 	const char *wrong = pb_trace_file_read(file, &data);
+	const uint64_t next = data.guest_end;
 
-	*guest = 0;
-	for (size_t i = 0; wrong == NULL && i < data.guest_count; i++) {
-		if (data.guest[i].guest >= *guest)
-			*guest = data.guest[i].guest + 1u;
-	}
 	pb_trace_data_free(&data);
+	if (wrong == NULL && next + count > UINT32_MAX)
+		return "the trace has no number for another guest";
+	*guest = (uint32_t)next;
 	return wrong;
 }
 
@@ -58,7 +60,8 @@ static int write_joined(const char *program, const struct pb_trace_import *files
 			const struct pb_guest_trace *guest, const struct pb_trace_host *host)
 {
 	uint32_t number;
-	const char *wrong = find_number(trace, &number);
+	/* A guest has one number, each section of a host's file another one. */
+	const char *wrong = find_number(trace, host->sections != 0 ? host->sections : 1u, &number);
 	int reason = 0;
 	FILE *joined;
 

@@ -1,9 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/tool/trace_open.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "patchbay/abi/trace.h"
+
+/** Makes room for one more. @return false: out of memory */
+static bool has_room(struct pb_open *open)
+{
+	const uint32_t room = open->room == 0 ? 4u : 2u * open->room;
+	struct pb_packet *larger;
+
+	if (open->count < open->room)
+		return true;
+	larger = realloc(open->packets, room * sizeof(*larger));
+	if (larger == NULL)
+		return false;
+	open->packets = larger;
+	open->room = room;
+	return true;
+}
 
 struct pb_packet *pb_open_add(struct pb_open *open, uint32_t lane)
 {
@@ -11,6 +28,8 @@ struct pb_packet *pb_open_add(struct pb_open *open, uint32_t lane)
 
 	if (open->count == PB_OPEN_MAX)
 		memmove(open->packets, &open->packets[1], --open->count * sizeof(open->packets[0]));
+	if (!has_room(open))
+		return NULL;
 	packet = &open->packets[open->count++];
 	*packet = (struct pb_packet){.lane = lane,
 				     .node = PB_TRACE_UNKNOWN,

@@ -13,13 +13,16 @@
 /** Largest number of open packets: the size of a ring. The records of older ones were lost. */
 #define PB_OPEN_MAX 256u
 
-/** The oldest first. Begins as 0. */
+/** The oldest first. Begins as 0; whoever has it frees `packets`. */
 struct pb_open {
-	uint32_t count;
-	struct pb_packet packets[PB_OPEN_MAX];
+	uint32_t count, room;
+	struct pb_packet *packets; /**< `room` of them: few, unless there are many at a time */
 };
 
-/** Adds a packet of which nothing is known yet; the oldest one gives way if there are too many. */
+/**
+ * Adds a packet of which nothing is known yet; the oldest one gives way if there are too many.
+ * @return NULL: out of memory
+ */
 struct pb_packet *pb_open_add(struct pb_open *open, uint32_t lane);
 /**
  * Finds the packet that a record is about, by its fence id, which several may have at a time: each packet has one KIND

@@ -99,21 +99,25 @@ static struct queue *queue_at(struct builder *builder, uint32_t index)
 	return queue;
 }
 
-/** A new packet of a queue: the last open one. */
-static struct pb_packet *add(struct queue *queue)
+/** A new packet of a queue: the last open one. @return NULL: out of memory */
+static struct pb_packet *add(struct builder *builder, struct queue *queue)
 {
-	return pb_open_add(&queue->open, queue->slot.current);
+	struct pb_packet *packet = pb_open_add(&queue->open, queue->slot.current);
+
+	builder->failed |= packet == NULL;
+	return packet;
 }
 
-/** Finds the packet that a record is about, or makes it. */
-static struct pb_packet *find(struct queue *queue, uint32_t event, uint32_t fence_id)
+/** Finds the packet that a record is about, or makes it. @return NULL: out of memory */
+static struct pb_packet *find(struct builder *builder, struct queue *queue, uint32_t event, uint32_t fence_id)
 {
 	struct pb_packet *packet = pb_open_find(&queue->open, event, fence_id);
 
-	if (packet == NULL) {
-		packet = add(queue);
+	if (packet != NULL)
+		return packet;
+	packet = add(builder, queue);
+	if (packet != NULL)
 		packet->fence_id = fence_id;
-	}
 	return packet;
 }
 
@@ -127,8 +131,10 @@ static void on_submit(struct builder *builder, struct queue *queue, uint32_t put
 	queue->put_known = true;
 	/* The last `fresh` of them were submitted now. */
 	for (; missing != 0 && missing <= PB_OPEN_MAX; missing--) {
-		struct pb_packet *packet = add(queue);
+		struct pb_packet *packet = add(builder, queue);
 
+		if (packet == NULL)
+			return;
 		if (missing <= fresh)
 			packet->submit = builder->now;
 	}
@@ -161,8 +167,10 @@ static void leave(struct builder *builder, struct queue *queue, struct pb_packet
 static void on_complete(struct builder *builder, struct queue *queue, const struct pb_trace_record *record)
 {
 	const uint32_t node = PB_TRACE_DONE_NODE(record->arguments[1]);
-	struct pb_packet *packet = find(queue, PB_TRACE_COMPLETE, record->arguments[0]);
+	struct pb_packet *packet = find(builder, queue, PB_TRACE_COMPLETE, record->arguments[0]);
 
+	if (packet == NULL)
+		return;
 	packet->lane = pb_lane_ran(&builder->timeline->lanes, &queue->slot, node);
 	builder->failed |= packet->lane == PB_LANE_NONE;
 	packet->error = PB_TRACE_DONE_ERROR(record->arguments[1]);
@@ -215,7 +223,9 @@ static bool on_packet(struct builder *builder, uint32_t event, struct queue *que
 	if (event != PB_TRACE_PATCH && event != PB_TRACE_PATCHED && event != PB_TRACE_FEED &&
 	    event != PB_TRACE_KIND)
 		return false;
-	packet = find(queue, event, arguments[0]);
+	packet = find(builder, queue, event, arguments[0]);
+	if (packet == NULL)
+		return true;
 	if (event == PB_TRACE_PATCH) {
 		packet->patch = builder->now;
 		packet->patches = arguments[1];
@@ -429,8 +439,11 @@ bool pb_timeline_build(const struct pb_trace_data *data, struct pb_timeline *tim
 	timeline->duration = builder->now;
 	if (!builder->failed)
 		finish(builder);
-	for (uint32_t q = 0; q < QUEUES; q++)
+	for (uint32_t q = 0; q < QUEUES; q++) {
+		if (builder->queues[q] != NULL)
+			free(builder->queues[q]->open.packets);
 		free(builder->queues[q]);
+	}
 	failed = builder->failed;
 	free(builder);
 	return !failed;

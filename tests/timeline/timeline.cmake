@@ -14,5 +14,8 @@ add_test(NAME timeline_ctf
 # Events of hosts, in all exports.
 add_test(NAME timeline_host
   COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/host.py $<TARGET_FILE:timeline_sample> $<TARGET_FILE:patchbay>)
+# Traces that no recording makes.
+add_test(NAME timeline_hostile
+  COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/hostile.py $<TARGET_FILE:timeline_sample> $<TARGET_FILE:patchbay>)
 # Not some of the quick tests, which build no command.
-set_tests_properties(timeline_perfetto timeline_ctf timeline_host PROPERTIES LABELS long)
+set_tests_properties(timeline_perfetto timeline_ctf timeline_host timeline_hostile PROPERTIES LABELS long)
