@@ -17,4 +17,7 @@ if(NOT PB_SANITIZE AND PB_LOADER)
   # A loader with one check instead of two is found by its faults: about 25 s.
   add_test(NAME mps2_an500_loader_faults COMMAND python3 ${PROJECT_SOURCE_DIR}/scripts/faults --selftest --jobs 2)
   set_tests_properties(mps2_an500_loader_faults PROPERTIES LABELS e2e COST 100 TIMEOUT 240)
+  # The record of the faults is of the loader as it is.
+  add_test(NAME mps2_an500_loader_record COMMAND python3 ${PROJECT_SOURCE_DIR}/scripts/faults
+    --check-record ${PROJECT_SOURCE_DIR}/tests/records/loader_faults.tsv)
 endif()
