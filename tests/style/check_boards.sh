@@ -22,15 +22,16 @@ check_folder() {
 		echo "$folder:1: the board has $lines lines, at most $board_lines_max" >>"$findings"
 }
 
+all=$(texts)
+
 # check_name BOARD: tests and documents may be about a board, and budgets are one board's each.
 check_name() {
-	local others='^(tests|docs)/|^scripts/(bench|cycles([.]py)?)$|[.]md$' file
+	local others='^(tests|docs)/|^scripts/(bench|cycles([.]py)?)$|[.]md$' files
 	[[ $1 != "$template" ]] || return 0
 	! grep -qsF "\"$1\"" "$chooser" || others+="|^$chosen_in\$"
-	while IFS= read -r file; do
-		grep -nHw -- "$1" "$file" | sed -E "s/^([^:]*:[0-9]+):.*/\1: only boards\/$1 may know $1/" \
-			>>"$findings" || true
-	done < <(texts | grep -Ev "$others|^boards/$1/")
+	mapfile -t files < <(grep -Ev "$others|^boards/$1/" <<<"$all")
+	grep -nHw -- "$1" /dev/null "${files[@]}" | sed -E "s/^([^:]*:[0-9]+):.*/\1: only boards\/$1 may know $1/" \
+		>>"$findings" || true
 }
 
 for folder in boards/*/; do

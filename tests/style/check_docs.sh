@@ -98,9 +98,13 @@ while IFS=: read -r document line path; do
 		;;
 	esac
 	if [[ $path == @* ]]; then
-		path=$(dirname "$document")/${path#@}
+		folder=.
+		[[ $document != */* ]] || folder=${document%/*}
+		path=$folder/${path#@}
 	fi
-	path=$(sed -E 's,(^|/)[A-Z]+(/|\.|$),\1*\2,g' <<<"$path")
+	while [[ $path =~ ^(.*/)?[A-Z]+([/.].*)?$ ]]; do
+		path=${BASH_REMATCH[1]}*${BASH_REMATCH[2]}
+	done
 	compgen -G "${path%/}" >/dev/null || echo "$document:$line: ${path#./} does not exist" >>"$findings"
 done < <(named_paths)
 finish
