@@ -159,33 +159,38 @@ static void write_guest(FILE *file, const struct pb_timeline *timeline, const st
 	fputc(']', file);
 }
 
-/** The first event of the host with the lowest number from one on. @return NULL: there is none */
-static const struct pb_trace_guest *next_host(const struct pb_trace_data *data, uint64_t from)
+/** Orders pointers to events of hosts by the hosts' numbers, then by place. */
+static int by_host(const void *left, const void *right)
 {
-	const struct pb_trace_guest *found = NULL;
+	const struct pb_trace_guest *const a = *(const struct pb_trace_guest *const *)left;
+	const struct pb_trace_guest *const b = *(const struct pb_trace_guest *const *)right;
 
-	for (size_t i = 0; i < data->guest_count; i++) {
-		const struct pb_trace_guest *at = &data->guest[i];
-
-		if (pb_guest_event_is_host(&at->event) && at->guest >= from &&
-		    (found == NULL || at->guest < found->guest))
-			found = at;
-	}
-	return found;
+	return a->guest != b->guest ? (a->guest > b->guest) - (a->guest < b->guest) : (a > b) - (a < b);
 }
 
-/** Writes the processes of hosts: number, name, process id, channel. */
-static void write_hosts(FILE *file, const struct pb_trace_data *data)
+/** Writes the processes of hosts: number, name, process id, channel. @return false: out of memory */
+static bool write_hosts(FILE *file, const struct pb_trace_data *data)
 {
-	uint64_t number = 0;
+	const struct pb_trace_guest **events = calloc(data->guest_count + 1u, sizeof(*events));
 	const char *comma = "";
+	size_t count = 0;
 
-	for (const struct pb_trace_guest *at; (at = next_host(data, number)) != NULL;
-	     number = at->guest + 1ull) {
-		fprintf(file, "%s[%u,\"%s\",%u,%" PRIu64 "]", comma, (unsigned)at->guest, at->event.comm,
-			(unsigned)at->event.pid, at->event.file);
+	if (events == NULL)
+		return false;
+	for (size_t i = 0; i < data->guest_count; i++) {
+		if (pb_guest_event_is_host(&data->guest[i].event))
+			events[count++] = &data->guest[i];
+	}
+	qsort(events, count, sizeof(*events), by_host);
+	for (size_t i = 0; i < count; i++) {
+		if (i != 0 && events[i]->guest == events[i - 1u]->guest)
+			continue;
+		fprintf(file, "%s[%u,\"%s\",%u,%" PRIu64 "]", comma, (unsigned)events[i]->guest,
+			events[i]->event.comm, (unsigned)events[i]->event.pid, events[i]->event.file);
 		comma = ",\n";
 	}
+	free(events);
+	return true;
 }
 
 /** Writes the signals that let a packet go on: the two packets, the times of WAIT, or null, and of WAKE. */
@@ -268,7 +273,8 @@ static bool write_data(FILE *file, const struct pb_trace_data *data, const struc
 		write_guest(file, timeline, &data->guest[i]);
 	}
 	fputs("],\"hosts\":[", file);
-	write_hosts(file, data);
+	if (!write_hosts(file, data))
+		return false;
 	fputs("],\"wakes\":[\n", file);
 	write_wakes(file, wakes);
 	fputs("],\"frames\":[\n", file);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
 /*
  * The events of guests and hosts in a Perfetto trace. A host's channel takes the place of a file. A file's process is the one that submitted first to it: the other events of
  * a file come from whatever task ran just then.
@@ -61,26 +62,36 @@ static void place_file(struct pb_perfetto *export, const struct place *places, s
 	}
 }
 
-static bool is_same_process(const struct pb_perfetto *export, uint32_t a, uint32_t b)
+/** Orders files, by their first events, by guest and process. */
+static int by_process(const void *left, const void *right, void *argument)
 {
-	return export->data->guest[a].guest == export->data->guest[b].guest &&
-	       export->guest[a].pid == export->guest[b].pid &&
-	       strcmp(export->guest[a].comm, export->guest[b].comm) == 0;
+	const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	const struct pb_perfetto *export = argument;
+	const struct pb_trace_guest *const data = export->data->guest;
+
+	if (data[a].guest != data[b].guest)
+		return data[a].guest < data[b].guest ? -1 : 1;
+	if (export->guest[a].pid != export->guest[b].pid)
+		return export->guest[a].pid < export->guest[b].pid ? -1 : 1;
+	return strcmp(export->guest[a].comm, export->guest[b].comm);
+}
+
+static int by_process_and_time(const void *left, const void *right, void *argument)
+{
+	const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	const int processes = by_process(left, right, argument);
+
+	return processes != 0 ? processes : (a > b) - (a < b);
 }
 
 /** Joins the files of a process: its first event is that of all. @param firsts of each file, `count` of them */
-static void join_processes(struct pb_perfetto *export, const uint32_t *firsts, size_t count,
-			   uint32_t *process)
+static void join_processes(struct pb_perfetto *export, uint32_t *firsts, size_t count, uint32_t *process)
 {
-	for (size_t i = 0; i < count; i++) {
-		uint32_t least = firsts[i];
-
-		for (size_t j = 0; j < count; j++) {
-			if (firsts[j] < least && is_same_process(export, firsts[j], firsts[i]))
-				least = firsts[j];
-		}
-		process[firsts[i]] = least;
-	}
+	qsort_r(firsts, count, sizeof(*firsts), by_process_and_time, export);
+	for (size_t i = 0; i < count; i++)
+		process[firsts[i]] = i != 0 && by_process(&firsts[i - 1u], &firsts[i], export) == 0
+					     ? process[firsts[i - 1u]]
+					     : firsts[i];
 	for (size_t i = 0; i < export->data->guest_count; i++)
 		export->guest[i].process = process[export->guest[i].process];
 }

@@ -43,8 +43,18 @@ def guest(kind, number, event, time, file=1, value=1, node=0, queue=1, card=0, d
                  + b"x" * 16)
 
 
-def cases():
-    """Names, and what stands behind the sample."""
+def first_clock(sample):
+    """The clock of the first record."""
+    at = 8
+    while True:
+        kind, length = struct.unpack_from("<2I", sample, at)
+        if kind == RECORDS:
+            return struct.unpack_from("<I", sample, at + 8)[0]
+        at += 8 + length
+
+
+def cases(clock):
+    """Names, and what stands behind the sample, whose first record has that clock."""
     yield "nothing", b""
     yield "anchors at the ends of time", anchor(LONG, MOST, MOST, LONG) + anchor(0, 0, 0, 1) + anchor(1, 1, 1, LONG)
     yield "anchors that go back", b"".join(anchor(1 << 60, 1000 + i, 1, 1 << 50 >> i) for i in range(40))
@@ -64,7 +74,7 @@ def cases():
         yield f"events {kind} with extreme words", anchor(1 << 60, 9, 1, 1000) + b"".join(
             guest(kind, MOST, event, time, LONG, LONG, MOST, MOST, MOST, MOST, MOST)
             for event in events for time in (0, 1, LONG))
-        yield f"many senders of {kind}", anchor(1 << 60, 9, 1, 1000) + b"".join(
+        yield f"many senders of {kind}", anchor(1 << 60, clock, 1, 1000) + b"".join(
             guest(kind, number * 0x10001 & MOST, events[number % len(events)], 1_000_000 + number)
             for number in range(20_000))
 
@@ -141,7 +151,7 @@ def main():
         subprocess.run([SAMPLE, "60", small], check=True, stdout=subprocess.DEVNULL)
         with open(small, "rb") as file:
             sample = file.read()
-        for name, behind in cases():
+        for name, behind in cases(first_clock(sample)):
             all_readers(folder, name, sample + behind)
         for _ in range(CUTS):
             cut = chance.randrange(len(sample))
