@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
 /* Writes the page host/tool/timeline.html with the data of a timeline. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -159,19 +160,21 @@ static void write_guest(FILE *file, const struct pb_timeline *timeline, const st
 	fputc(']', file);
 }
 
-/** Orders pointers to events of hosts by the hosts' numbers, then by place. */
-static int by_host(const void *left, const void *right)
+/** Orders indexes of events by the numbers of their hosts, then by place. */
+static int by_host(const void *left, const void *right, void *argument)
 {
-	const struct pb_trace_guest *const a = *(const struct pb_trace_guest *const *)left;
-	const struct pb_trace_guest *const b = *(const struct pb_trace_guest *const *)right;
+	const size_t a = *(const size_t *)left, b = *(const size_t *)right;
+	const struct pb_trace_guest *const events = argument;
 
-	return a->guest != b->guest ? (a->guest > b->guest) - (a->guest < b->guest) : (a > b) - (a < b);
+	if (events[a].guest != events[b].guest)
+		return events[a].guest < events[b].guest ? -1 : 1;
+	return (a > b) - (a < b);
 }
 
 /** Writes the processes of hosts: number, name, process id, channel. @return false: out of memory */
 static bool write_hosts(FILE *file, const struct pb_trace_data *data)
 {
-	const struct pb_trace_guest **events = calloc(data->guest_count + 1u, sizeof(*events));
+	size_t *events = calloc(data->guest_count + 1u, sizeof(*events));
 	const char *comma = "";
 	size_t count = 0;
 
@@ -179,14 +182,16 @@ static bool write_hosts(FILE *file, const struct pb_trace_data *data)
 		return false;
 	for (size_t i = 0; i < data->guest_count; i++) {
 		if (pb_guest_event_is_host(&data->guest[i].event))
-			events[count++] = &data->guest[i];
+			events[count++] = i;
 	}
-	qsort(events, count, sizeof(*events), by_host);
+	qsort_r(events, count, sizeof(*events), by_host, data->guest);
 	for (size_t i = 0; i < count; i++) {
-		if (i != 0 && events[i]->guest == events[i - 1u]->guest)
+		const struct pb_trace_guest *at = &data->guest[events[i]];
+
+		if (i != 0 && at->guest == data->guest[events[i - 1u]].guest)
 			continue;
-		fprintf(file, "%s[%u,\"%s\",%u,%" PRIu64 "]", comma, (unsigned)events[i]->guest,
-			events[i]->event.comm, (unsigned)events[i]->event.pid, events[i]->event.file);
+		fprintf(file, "%s[%u,\"%s\",%u,%" PRIu64 "]", comma, (unsigned)at->guest, at->event.comm,
+			(unsigned)at->event.pid, at->event.file);
 		comma = ",\n";
 	}
 	free(events);
