@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "guest.h"
@@ -161,22 +162,28 @@ void the_firmware_dies_while_the_machine_sleeps(void)
 	sleep_and_check("kill-mcu");
 }
 
+/* Tells the host what to do. The line is out before the kernel may write between its letters. */
+static void ask(const char *what)
+{
+	printf("HOST %s\n", what);
+	fflush(stdout);
+	CHECK_EQ(tcdrain(STDOUT_FILENO), 0);
+}
+
 /* Suspend to idle: the system sleeps, the processor only waits. It says so on the console, and then the host presses the button. */
 void the_button_wakes_the_machine(void)
 {
 	struct before before;
 
 	CHECK_EQ(system("insmod /lib/modules/button.ko"), 0);
-	write_file("/proc/sys/kernel/printk", "8");
 	write_file("/sys/power/pm_debug_messages", "1");
 	write_file("/sys/module/printk/parameters/console_suspend", "N");
 	begin(&before);
-	printf("HOST idle\n");
-	fflush(stdout);
+	ask("idle");
+	write_file("/proc/sys/kernel/printk", "8");
 	CHECK_EQ(guest_suspend("freeze", "none"), 0);
-	printf("HOST awake\n");
-	fflush(stdout);
 	write_file("/proc/sys/kernel/printk", "4");
+	ask("awake");
 	check_all(&before);
 }
 
@@ -201,8 +208,7 @@ static void return_from_disk(const char *mode)
 	CHECK_EQ(system("mkswap /dev/vda >/dev/null && swapon /dev/vda"), 0);
 	write_file("/sys/power/disk", mode);
 	begin(&before);
-	printf("HOST disk\n");
-	fflush(stdout);
+	ask("disk");
 	CHECK_EQ(guest_suspend("disk", "none"), 0);
 	CHECK(card_channel() != channel);
 	check_all(&before);
