@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "patchbay/trace.h"
 #include "tests/e2e/e2e.h"
@@ -17,6 +18,8 @@
 #define TICK_US   5000
 #define TICKS     200u
 #define TIMES_MAX 20000u
+/* What `trace decode` prints of a moment on both clocks. */
+#define ANCHOR "the host's clock: 20"
 
 static struct e2e_output output;
 
@@ -129,11 +132,42 @@ static void a_restart_turns_no_time_back(void **state)
 	e2e_card_stop(&card);
 }
 
+/* The last moment of a recording is compared with the host's clock although the MCU gets no processor just then. */
+static void a_recording_waits_for_an_mcu_that_stands_still(void **state)
+{
+	static const struct timespec while_it_stands = {.tv_nsec = 300000000};
+	char trace[E2E_PATH_BYTES], text[E2E_PATH_BYTES], command[3 * E2E_PATH_BYTES];
+	struct e2e_card card;
+	const char *second;
+	pid_t recorder;
+	char *all;
+
+	(void)state;
+	e2e_path(trace, "still.trace");
+	e2e_path(text, "decoded");
+	e2e_card_start(&card, 0);
+	recorder = e2e_recorder_start(&card, "default", trace);
+	assert_int_equal(kill(e2e_card_mcu(&card), SIGSTOP), 0);
+	assert_int_equal(kill(recorder, SIGINT), 0);
+	nanosleep(&while_it_stands, NULL);
+	assert_int_equal(kill(e2e_card_mcu(&card), SIGCONT), 0);
+	e2e_recorder_end(recorder);
+	snprintf(command, sizeof(command), "'%s' trace decode '%s' >'%s'", E2E_PATCHBAY, trace, text);
+	assert_int_equal(system(command), 0);
+	all = (char *)e2e_read_file(text, &(size_t){0});
+	second = strstr(all, ANCHOR);
+	assert_non_null(second);
+	assert_non_null(strstr(second + 1, ANCHOR));
+	free(all);
+	e2e_card_stop(&card);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		e2e_test(the_records_have_a_counter_of_the_stated_rate),
 		e2e_test(a_restart_turns_no_time_back),
+		e2e_test(a_recording_waits_for_an_mcu_that_stands_still),
 	};
 
 	return e2e_run_tests(tests);
