@@ -17,7 +17,7 @@ void the_engine_moves_objects(void)
 	int fd = guest_open();
 	struct drm_patchbay_info before = object_card_info(fd);
 	uint64_t bytes = before.vram_bytes * 3 / 2 / COUNT / 4096 * 4096, outside = 0, held = pages_held();
-	const int64_t end = guest_now_ns() + 10 * GUEST_SECOND;
+	int64_t end;
 
 	bytes_moved(&engine[0], &cpu[0]);
 	for (uint32_t i = 0; i < COUNT; i++) {
@@ -40,6 +40,7 @@ void the_engine_moves_objects(void)
 	for (uint32_t i = 0; i < COUNT; i++)
 		outside += guest_info(fd, objects[i].handle).place != PATCHBAY_PLACE_VRAM;
 	/* Pages that they were moved in from are freed soon. */
+	end = guest_now_ns() + 10 * GUEST_SECOND;
 	while (pages_held() > held + outside * (bytes / 4096) && guest_now_ns() < end)
 		guest_sleep_ms(20);
 	CHECK(pages_held() <= held + outside * (bytes / 4096));
