@@ -109,12 +109,11 @@ struct pb_trace_data {
 	size_t call_count;            /**< number of calls */
 	struct pb_trace_guest *guest; /**< events of guests, by time */
 	size_t guest_count;           /**< number of events of guests */
-	uint64_t
-		guest_end; /**< numbers of guests in the file are below, also of those whose events are left out */
-	uint64_t lost;  /**< records lost */
-	uint32_t nodes; /**< of the card, 256 at most; 0: the file does not have it */
-	uint32_t hertz; /**< rate of the records' clock; 0: it is the card's clock */
-	bool losing;    /**< while a file is read: records were lost behind the last moment */
+	uint64_t guest_end;           /**< one more than the largest number of a guest in the file */
+	uint64_t lost;                /**< records lost */
+	uint32_t nodes;               /**< of the card, 256 at most; 0: the file does not have it */
+	uint32_t hertz;               /**< rate of the records' clock; 0: it is the card's clock */
+	bool losing;                  /**< while a file is read: records were lost behind the last moment */
 };
 
 /**
