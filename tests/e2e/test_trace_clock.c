@@ -23,17 +23,23 @@
 
 static struct e2e_output output;
 
-/** Reads the times of a decoded trace's records with a word, in microseconds. @return their number */
-static uint32_t read_times(const char *trace, const char *word, int64_t times[TIMES_MAX])
+/** What `trace decode` prints of a file. The caller frees it. */
+static char *decode(const char *trace)
 {
 	char text[E2E_PATH_BYTES], command[3 * E2E_PATH_BYTES];
-	uint32_t count = 0;
-	char *all, *save = NULL;
 
 	e2e_path(text, "decoded");
 	snprintf(command, sizeof(command), "'%s' trace decode '%s' >'%s'", E2E_PATCHBAY, trace, text);
 	assert_int_equal(system(command), 0);
-	all = (char *)e2e_read_file(text, &(size_t){0});
+	return (char *)e2e_read_file(text, &(size_t){0});
+}
+
+/** Reads the times of a decoded trace's records with a word, in microseconds. @return their number */
+static uint32_t read_times(const char *trace, const char *word, int64_t times[TIMES_MAX])
+{
+	char *const all = decode(trace), *save = NULL;
+	uint32_t count = 0;
+
 	for (char *line = strtok_r(all, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
 		long seconds, microseconds;
 
@@ -136,15 +142,14 @@ static void a_restart_turns_no_time_back(void **state)
 static void a_recording_waits_for_an_mcu_that_stands_still(void **state)
 {
 	static const struct timespec while_it_stands = {.tv_nsec = 300000000};
-	char trace[E2E_PATH_BYTES], text[E2E_PATH_BYTES], command[3 * E2E_PATH_BYTES];
+	char trace[E2E_PATH_BYTES];
 	struct e2e_card card;
-	const char *second;
+	const char *first;
 	pid_t recorder;
 	char *all;
 
 	(void)state;
 	e2e_path(trace, "still.trace");
-	e2e_path(text, "decoded");
 	e2e_card_start(&card, 0);
 	recorder = e2e_recorder_start(&card, "default", trace);
 	assert_int_equal(kill(e2e_card_mcu(&card), SIGSTOP), 0);
@@ -152,12 +157,10 @@ static void a_recording_waits_for_an_mcu_that_stands_still(void **state)
 	nanosleep(&while_it_stands, NULL);
 	assert_int_equal(kill(e2e_card_mcu(&card), SIGCONT), 0);
 	e2e_recorder_end(recorder);
-	snprintf(command, sizeof(command), "'%s' trace decode '%s' >'%s'", E2E_PATCHBAY, trace, text);
-	assert_int_equal(system(command), 0);
-	all = (char *)e2e_read_file(text, &(size_t){0});
-	second = strstr(all, ANCHOR);
-	assert_non_null(second);
-	assert_non_null(strstr(second + 1, ANCHOR));
+	all = decode(trace);
+	first = strstr(all, ANCHOR);
+	assert_non_null(first);
+	assert_non_null(strstr(first + 1, ANCHOR));
 	free(all);
 	e2e_card_stop(&card);
 }
