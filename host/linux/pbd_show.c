@@ -120,14 +120,17 @@ static void pbd_show_engines(struct seq_file *m, struct pbd_device *dev, struct 
 	}
 }
 
-/* It may move at this moment: then it counts where it was or will be. */
+/*
+ * It may move at this moment: then it counts where it was or will be. Pages that it has left for VRAM count until they are
+ * freed.
+ */
 static void pbd_count_object(const struct pbd_bo *bo, u64 *vram, u64 *host, u64 *pages)
 {
 	const struct pbd_region *region = READ_ONCE(bo->region);
 
 	if (region)
 		*(region->host ? host : vram) += bo->base.size;
-	else if (READ_ONCE(bo->pages))
+	if ((!region || !region->host) && READ_ONCE(bo->pages))
 		*pages += bo->base.size;
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Contents of objects, and what the driver says of their memory. */
 
+#include <string.h>
+
 #include "objects.h"
+#include "shown.h"
 
 #define PAGE_WORDS 1024u
 
@@ -13,33 +16,12 @@ struct drm_patchbay_info object_card_info(int fd)
 	return info;
 }
 
-/* Numbers of a line of debugfs. */
-static void memory_line(const char *format, unsigned long long *first, unsigned long long *second)
-{
-	char line[256];
-	FILE *file = popen("cat /sys/kernel/debug/dri/*/patchbay_memory", "r");
-	int found = 0;
-
-	CHECK(file != NULL);
-	while (fgets(line, sizeof(line), file) != NULL)
-		found += sscanf(line, format, first, second) == 2;
-	pclose(file);
-	CHECK(found > 0);
-}
-
 /* Bytes that the engine has moved, and the CPU. */
 void bytes_moved(unsigned long long *engine, unsigned long long *cpu)
 {
-	memory_line("moved: engine=%llu cpu=%llu", engine, cpu);
-}
+	const char *line = strstr(shown_debugfs("patchbay_memory"), "moved: ");
 
-/* Pages of the system that objects have. */
-uint64_t pages_held(void)
-{
-	unsigned long long held, purgeable;
-
-	memory_line("pages: held=%llu purgeable=%llu", &held, &purgeable);
-	return held;
+	CHECK(line != NULL && sscanf(line, "moved: engine=%llu cpu=%llu", engine, cpu) == 2);
 }
 
 static uint32_t word_of(uint32_t seed, uint64_t i)

@@ -10,8 +10,6 @@
 struct drm_patchbay_info object_card_info(int fd);
 /* Bytes that the engine has moved, and the CPU. */
 void bytes_moved(unsigned long long *engine, unsigned long long *cpu);
-/* Pages of the system that objects have. */
-uint64_t pages_held(void);
 
 /* The first and the last word of each page, by the CPU. */
 void object_mark(const struct guest_object *object, uint32_t seed);

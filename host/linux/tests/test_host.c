@@ -7,23 +7,8 @@
 #include "guest.h"
 #include "objects.h"
 #include "patchbay/abi/patch.h"
+#include "shown.h"
 #include "tests.h"
-
-/* KiB of the file's objects in host memory. */
-static uint64_t fdinfo_host(int fd)
-{
-	char path[64], line[128];
-	unsigned long long count = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	file = fopen(path, "r");
-	CHECK(file != NULL);
-	while (fgets(line, sizeof(line), file) != NULL)
-		(void)sscanf(line, "drm-memory-host: %llu KiB", &count);
-	fclose(file);
-	return count;
-}
 
 /* Engines read in place what the CPU writes, page for page, and the CPU what engines write; nothing is moved for it. */
 void engines_reach_host_memory(void)
@@ -54,7 +39,7 @@ void engines_reach_host_memory(void)
 		object_check_marks(&host, 7 + node);
 	}
 	CHECK_EQ(object_card_info(fd).host_used, 6 * MIB);
-	CHECK_EQ(fdinfo_host(fd), 6 * 1024);
+	CHECK_EQ(shown_key(fd, "drm-memory-host", " KiB"), 6 * 1024);
 	bytes_moved(&engine[1], &cpu[1]);
 	CHECK_EQ(engine[1], engine[0]);
 	CHECK_EQ(cpu[1], cpu[0]);
