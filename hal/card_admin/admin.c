@@ -10,6 +10,18 @@
 
 /* More entries than this are no ring but garbage. */
 #define ENTRIES_LIMIT 4096u
+/*
+ * What a client gets, in this order: paging buffers and questions about others, whose memory it maps anyway, a share like
+ * the others' unless it asks for more, and every priority; its host memory; as much time for a hang and for a stop as
+ * the nodes with limits of their own have.
+ */
+enum grant { GRANT_PRIVILEGES, GRANT_HOST, GRANT_HANG, GRANT_STOP, GRANTS };
+
+static const uint32_t grant_code[GRANTS] = {[GRANT_PRIVILEGES] = PB_COMMAND_CHANNEL_GRANT,
+					    [GRANT_HOST] = PB_COMMAND_HOST_GRANT,
+					    [GRANT_HANG] = PB_COMMAND_CHANNEL_QUOTA,
+					    [GRANT_STOP] = PB_COMMAND_CHANNEL_QUOTA};
+
 /* Tags of questions begin here; those of the administrator's own commands are numbers of channels and nodes. */
 #define TAG_OF_QUESTIONS 0x100u
 
@@ -77,7 +89,7 @@ void pb_card_admin_stop(struct pb_card_admin *admin)
 	admin->closing = 0;
 	admin->grants = 0;
 	admin->granting = 0;
-	admin->sharing = 0;
+	memset(admin->grant, 0, sizeof(admin->grant));
 	admin->leaving = 0;
 	admin->slow = 0;
 	admin->slowing = 0;
@@ -141,21 +153,6 @@ static void finish_attach(struct pb_card_admin *admin)
 
 /* ---- commands ---- */
 
-/*
- * What a client gets: paging buffers and questions about others, whose memory it maps anyway, a share
- * like the others' unless it asks for more, and every priority.
- */
-static uint32_t granted(const struct pb_card_admin *admin, uint32_t channel, uint32_t i)
-{
-	const uint32_t values[] = {
-		[1] = PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY,
-		[2] = admin->weight[channel] != 0 ? admin->weight[channel] : 1u,
-		[3] = PB_PRIORITY_REALTIME,
-	};
-
-	return i < sizeof(values) / sizeof(values[0]) ? values[i] : 0;
-}
-
 /* What a client gets of host memory. Client c, from 1, has the equal part c - 1. */
 static uint32_t share_of(const struct pb_card_admin *admin, uint32_t channel, uint32_t *offset)
 {
@@ -169,20 +166,35 @@ static uint32_t share_of(const struct pb_card_admin *admin, uint32_t channel, ui
 	return admin->share;
 }
 
-/* The arguments of a command behind its channel, or its node. */
-static uint32_t argument(const struct pb_card_admin *admin, uint32_t code, uint32_t channel, uint32_t i)
+/* The arguments of a grant, behind its channel. */
+static void grant_arguments(const struct pb_card_admin *admin, uint32_t channel, uint32_t *arguments)
 {
-	uint32_t offset, bytes;
+	switch (admin->grant[channel]) {
+	case GRANT_PRIVILEGES:
+		arguments[1] = PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY;
+		arguments[2] = admin->weight[channel] != 0 ? admin->weight[channel] : 1u;
+		arguments[3] = PB_PRIORITY_REALTIME;
+		break;
+	case GRANT_HOST:
+		arguments[1] = share_of(admin, channel, &arguments[4]);
+		break;
+	default:
+		arguments[1] = admin->grant[channel] == GRANT_HANG ? PB_RESOURCE_HANG_MICROSECONDS
+								   : PB_RESOURCE_STOP_MICROSECONDS;
+		arguments[2] = admin->config.slow_us;
+		break;
+	}
+}
 
-	/* Time without progress, and for an answer. */
+/* The arguments of a command behind its channel, or its node. */
+static void command_arguments(const struct pb_card_admin *admin, uint32_t code, uint32_t channel,
+			      uint32_t *arguments)
+{
 	if (code == PB_COMMAND_NODE_SET)
-		return i == 3 || i == 4 ? admin->config.slow_us : 0;
-	if (code == PB_COMMAND_CHANNEL_GRANT)
-		return granted(admin, channel, i);
-	if (code != PB_COMMAND_HOST_GRANT || (i != 1 && i != 4))
-		return 0;
-	bytes = share_of(admin, channel, &offset);
-	return i == 1 ? bytes : offset;
+		/* Time without progress, and for an answer. */
+		arguments[3] = arguments[4] = admin->config.slow_us;
+	else if (code != PB_COMMAND_CHANNEL_CLOSE)
+		grant_arguments(admin, channel, arguments);
 }
 
 /* Puts a command into the ring, which has room. */
@@ -204,8 +216,7 @@ static void send(struct pb_card_admin *admin, uint32_t code, uint32_t channel)
 {
 	uint32_t arguments[PB_COMMAND_ARGUMENTS] = {channel};
 
-	for (uint32_t i = 1; i < PB_COMMAND_ARGUMENTS; i++)
-		arguments[i] = argument(admin, code, channel, i);
+	command_arguments(admin, code, channel, arguments);
 	put_command(admin, code, channel, arguments);
 }
 
@@ -243,19 +254,28 @@ static void was_closed(struct pb_card_admin *admin, uint32_t channel)
 	admin->grants |= 1u << channel;
 }
 
-/* Host memory follows the privileges; the entry of their command is free. */
-static void give_share(struct pb_card_admin *admin, uint32_t channel)
+/* Whether a grant is made on this card. */
+static bool has_grant(const struct pb_card_admin *admin, uint32_t channel, uint32_t grant)
 {
-	send(admin, PB_COMMAND_HOST_GRANT, channel);
-	admin->sharing |= 1u << channel;
+	uint32_t offset;
+
+	return grant == GRANT_HOST ? share_of(admin, channel, &offset) != 0 : admin->config.slow_nodes != 0;
 }
 
+/* The firmware has answered a grant. The next one takes the entry that is free now; behind the last one the channel has all. */
 static void was_granted(struct pb_card_admin *admin, uint32_t channel)
 {
 	const uint32_t bit = 1u << channel;
+	uint32_t next = admin->grant[channel] + 1u;
 
+	while (next != GRANTS && !has_grant(admin, channel, next))
+		next++;
+	admin->grant[channel] = (uint8_t)(next % GRANTS);
+	if (next != GRANTS) {
+		send(admin, grant_code[next], channel);
+		return;
+	}
 	admin->granting &= ~bit;
-	admin->sharing &= ~bit;
 	/* A grant from before it was closed, or one to follow, does not count. */
 	if ((admin->leaving & bit) == 0 || (admin->grants & bit) != 0)
 		return;
@@ -279,6 +299,22 @@ static bool take_answer(struct pb_card_admin *admin, const struct pb_reply *shar
 	return true;
 }
 
+/* Whether a command about a channel, or a node, has no reply yet. */
+static bool is_asked(const struct pb_card_admin *admin, uint32_t code, uint32_t channel)
+{
+	uint32_t asked = 0;
+
+	if (channel >= PB_CARD_ADMIN_CHANNELS)
+		return false;
+	if (code == PB_COMMAND_CHANNEL_CLOSE)
+		asked = admin->closing;
+	else if (code == PB_COMMAND_NODE_SET)
+		asked = admin->slowing;
+	else if (code == grant_code[admin->grant[channel]])
+		asked = admin->granting;
+	return (asked & 1u << channel) != 0;
+}
+
 /* @return false: the reply answers nothing that was asked */
 static bool take_reply(struct pb_card_admin *admin)
 {
@@ -287,16 +323,10 @@ static bool take_reply(struct pb_card_admin *admin)
 	uint32_t channel = pb_shared_read32(&reply->tag);
 	uint32_t code = pb_shared_read32(&reply->code);
 	uint32_t error = pb_shared_read32(&reply->error);
-	uint32_t offset;
-	uint32_t asked = code == PB_COMMAND_CHANNEL_CLOSE   ? admin->closing
-			 : code == PB_COMMAND_CHANNEL_GRANT ? admin->granting & ~admin->sharing
-			 : code == PB_COMMAND_HOST_GRANT    ? admin->sharing
-			 : code == PB_COMMAND_NODE_SET      ? admin->slowing
-							    : 0;
 
 	if (channel >= TAG_OF_QUESTIONS)
 		return take_answer(admin, reply, channel);
-	if (channel >= 32u || (asked & 1u << channel) == 0)
+	if (!is_asked(admin, code, channel))
 		return false;
 	pb_shared_release();
 	pb_shared_write32(&admin->entry->reply_get, ++admin->reply_get);
@@ -306,8 +336,6 @@ static bool take_reply(struct pb_card_admin *admin)
 		admin->slowing &= ~(1u << channel);
 	else if (code == PB_COMMAND_CHANNEL_CLOSE)
 		was_closed(admin, channel);
-	else if (code == PB_COMMAND_CHANNEL_GRANT && share_of(admin, channel, &offset) != 0)
-		give_share(admin, channel);
 	else
 		was_granted(admin, channel);
 	return true;

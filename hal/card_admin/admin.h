@@ -46,7 +46,7 @@ struct pb_card_admin_config {
 	uint32_t memory_bytes;
 	const struct pb_card_admin_shares *host; /**< NULL: each client has an equal part of host memory */
 	uint32_t slow_nodes; /**< mask of nodes with limits of their own, for a hang and for an answer */
-	uint32_t slow_us;    /**< those limits, in microseconds */
+	uint32_t slow_us;    /**< those limits, in microseconds; also what queues may ask for then */
 	void (*ring)(void *context); /**< rings the admin channel's doorbell */
 	/** Reports that a channel has been closed and has its privileges again: the next client may attach. */
 	void (*closed)(void *context, uint32_t channel);
@@ -71,13 +71,13 @@ struct pb_card_admin {
 	uint32_t closes;   /**< mask of channels to close */
 	uint32_t closing;  /**< mask of those whose reply is not there yet */
 	uint32_t grants;   /**< mask of channels to give their privileges */
-	uint32_t granting; /**< mask of those whose reply is not there yet */
-	uint32_t sharing;  /**< mask of those to which host memory was granted, without a reply yet */
+	uint32_t granting; /**< mask of those that do not have all of that yet */
 	uint32_t share;    /**< an equal part of host memory, in bytes; 0: there is none */
 	uint32_t slow;     /**< mask of nodes to give their limits */
 	uint32_t slowing;  /**< mask of those whose reply is not there yet */
 	uint32_t leaving;  /**< mask of channels that are closed but for their privileges */
 	uint32_t asking;   /**< mask of questions whose reply is not there yet */
+	uint8_t grant[PB_CARD_ADMIN_CHANNELS];  /**< by channel: what is granted now, or first */
 	uint8_t weight[PB_CARD_ADMIN_CHANNELS]; /**< by channel: what its client asked for; 0: 1 */
 };
 

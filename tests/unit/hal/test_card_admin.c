@@ -35,6 +35,22 @@ static struct {
 	uint32_t offset;
 } hosts[CHANNELS]; /* as granted */
 
+/* Limits of the nodes with limits of their own, and what queues of a channel may ask for. */
+#define SLOW_US 7000000u
+static uint32_t slow_nodes;
+static struct {
+	uint32_t hang_us;
+	uint32_t stop_us;
+} times[CHANNELS]; /* 0: the firmware's */
+
+static void expect_times(void)
+{
+	for (uint32_t c = 1; c < CHANNELS; c++) {
+		assert_int_equal(times[c].hang_us, slow_nodes != 0 ? SLOW_US : 0);
+		assert_int_equal(times[c].stop_us, slow_nodes != 0 ? SLOW_US : 0);
+	}
+}
+
 static void expect_shares(void)
 {
 	for (uint32_t c = 1; c < CHANNELS; c++) {
@@ -76,6 +92,8 @@ static int setup(void **state)
 						    .ring = ring,
 						    .closed = was_closed,
 						    .host = &shares,
+						    .slow_nodes = slow_nodes,
+						    .slow_us = SLOW_US,
 						    .refused = refused};
 
 	(void)state;
@@ -92,6 +110,7 @@ static int setup(void **state)
 	((struct pb_capability *)(void *)&memory.bytes[CAPABILITIES])[PB_CAPABILITY_HOST_BYTES - 1u] =
 		(struct pb_capability){PB_CAPABILITY_HOST_BYTES, HOST_BYTES};
 	memset(hosts, 0, sizeof(hosts));
+	memset(times, 0, sizeof(times));
 	pb_card_admin_init(&admin, &config);
 	pb_card_admin_start(&admin);
 	entry()->control_offset = CONTROL;
@@ -121,10 +140,23 @@ static bool answer(uint32_t count)
 			assert_int_equal(command->arguments[2] | command->arguments[3], 0);
 			hosts[command->arguments[0]].bytes = command->arguments[1];
 			hosts[command->arguments[0]].offset = command->arguments[4];
+		} else if (command->code == PB_COMMAND_CHANNEL_QUOTA) {
+			if (command->arguments[1] == PB_RESOURCE_HANG_MICROSECONDS)
+				times[command->arguments[0]].hang_us = command->arguments[2];
+			else if (command->arguments[1] == PB_RESOURCE_STOP_MICROSECONDS)
+				times[command->arguments[0]].stop_us = command->arguments[2];
+			else
+				fail_msg("quota of resource %u", command->arguments[1]);
+		} else if (command->code == PB_COMMAND_NODE_SET) {
+			assert_int_equal(command->arguments[3], SLOW_US);
+			assert_int_equal(command->arguments[4], SLOW_US);
+			assert_int_equal(command->arguments[1] | command->arguments[2], 0);
 		} else {
+			assert_int_equal(command->code, PB_COMMAND_CHANNEL_CLOSE);
 			granted[command->arguments[0]] = 0;
 			weights[command->arguments[0]] = 0;
 			memset(&hosts[command->arguments[0]], 0, sizeof(hosts[0]));
+			memset(&times[command->arguments[0]], 0, sizeof(times[0]));
 		}
 		answered++;
 		any = true;
@@ -160,6 +192,7 @@ static void test_a_client_leaves(void **state)
 				assert_true(granted[c] >= 1);
 			}
 			expect_shares();
+			expect_times();
 		}
 	}
 }
@@ -178,6 +211,7 @@ static void test_all_leave(void **state)
 			for (uint32_t c = 1; c < CHANNELS; c++)
 				assert_int_equal(closed[c], round);
 			expect_shares();
+			expect_times();
 		}
 	}
 }
@@ -193,6 +227,49 @@ static void test_host_memory_comes_with_the_privileges(void **state)
 	}
 	has_host_memory = false;
 	shares.chosen = false;
+}
+
+/* Channels of a card whose nodes have limits of their own may ask for as much. */
+static void times_come_with_the_privileges(void **state)
+{
+	slow_nodes = 0x6;
+	test_a_client_leaves(state);
+	test_all_leave(state);
+	test_host_memory_comes_with_the_privileges(state);
+	slow_nodes = 0;
+}
+
+/* The MCU ends in the midst of the first grants. The next one's firmware grants all anew. */
+static void an_mcu_ends_in_the_midst_of_the_grants(void **state)
+{
+	slow_nodes = 0x6;
+	has_host_memory = true;
+	for (uint32_t early = 0; early <= 5u * CHANNELS; early++) {
+		assert_int_equal(setup(state), 0);
+		for (uint32_t poll = 0; poll < early; poll++) {
+			pb_card_admin_poll(&admin);
+			(void)answer(1);
+		}
+		pb_card_admin_stop(&admin);
+		memset(granted, 0, sizeof(granted));
+		memset(hosts, 0, sizeof(hosts));
+		memset(times, 0, sizeof(times));
+		pb_card_admin_start(&admin);
+		entry()->attach_done = entry()->attach_request;
+		entry()->reply_put = 0;
+		answered = 0;
+		do {
+			pb_card_admin_poll(&admin);
+		} while (answer(3));
+		assert_int_equal(admin.state, PB_CARD_ADMIN_ATTACHED);
+		assert_true(pb_card_admin_settled(&admin));
+		for (uint32_t c = 1; c < CHANNELS; c++)
+			assert_int_equal(granted[c], 1);
+		expect_shares();
+		expect_times();
+	}
+	slow_nodes = 0;
+	has_host_memory = false;
 }
 
 /*
@@ -259,6 +336,8 @@ UNIT_SUITE(test_card_admin)
 		cmocka_unit_test(test_a_client_leaves),
 		cmocka_unit_test(test_all_leave),
 		cmocka_unit_test(test_host_memory_comes_with_the_privileges),
+		cmocka_unit_test(times_come_with_the_privileges),
+		cmocka_unit_test(an_mcu_ends_in_the_midst_of_the_grants),
 		cmocka_unit_test(a_client_has_the_weight_that_it_asked_for_last),
 		cmocka_unit_test_setup(test_a_reply_too_many, setup),
 	};
