@@ -3,11 +3,10 @@
 #include <stdlib.h>
 
 #include "host/tool/trace_perfetto_state.h"
+#include "host/tool/trace_wakes.h"
 
 /** First id of the flows from a signal to a queue that waited for it. Those of submissions count from 1. */
 #define WAKE_FLOWS 0x100000000u
-/** Slots of the table of queues. */
-#define SLOTS 0x10000u
 
 /** A packet by what it is searched for. */
 struct key {
@@ -21,9 +20,9 @@ struct finder {
 	struct key *by_lane;  /**< packets by lane and begin of their preparation */
 	struct key *by_fence; /**< packets by node, fence id and end */
 	size_t count;         /**< of each */
-	uint32_t *last;       /**< by slot: 1 + index of the packet that ended last, or 0 */
-	size_t ended;         /**< packets that are in `last` */
-	bool *waiting;        /**< by lane: its queue waits */
+	struct pb_wakes wakes;
+	size_t wake;   /**< the first one that has not been passed yet */
+	bool *waiting; /**< by lane: its queue waits */
 };
 
 static int by_key(const void *left, const void *right)
@@ -37,17 +36,17 @@ static int by_key(const void *left, const void *right)
 	return (a->time > b->time) - (a->time < b->time);
 }
 
-static bool begin(struct finder *finder, const struct pb_timeline *timeline)
+static bool begin(struct finder *finder, const struct pb_perfetto *export)
 {
+	const struct pb_timeline *timeline = export->timeline;
 	const size_t count = timeline->packet_count;
 
 	*finder = (struct finder){.by_lane = calloc(count + 1u, sizeof(struct key)),
 				  .by_fence = calloc(count + 1u, sizeof(struct key)),
 				  .count = count,
-				  .last = calloc(SLOTS, sizeof(uint32_t)),
 				  .waiting = calloc(timeline->lanes.count + 1u, sizeof(bool))};
-	if (finder->by_lane == NULL || finder->by_fence == NULL || finder->last == NULL ||
-	    finder->waiting == NULL)
+	if (!pb_wakes_find(export->data, timeline, &finder->wakes) || finder->by_lane == NULL ||
+	    finder->by_fence == NULL || finder->waiting == NULL)
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct pb_packet *packet = &timeline->packets[i];
@@ -67,7 +66,7 @@ static void end(struct finder *finder)
 {
 	free(finder->by_lane);
 	free(finder->by_fence);
-	free(finder->last);
+	free(finder->wakes.wakes);
 	free(finder->waiting);
 }
 
@@ -128,13 +127,12 @@ static void end_wait(struct pb_perfetto *export, struct finder *finder, uint32_t
 
 /**
  * Handles WAIT and WAKE: a wait is a span of its queue that belongs to the flow of the submission that waits. A flow
- * leads to WAKE from the awaited queue's last signal. @param event out: the event of the mark
+ * leads to WAKE from the signal that ended the wait. @param event out: the event of the mark
  */
 static void add_wait(struct pb_perfetto *export, struct finder *finder, const struct pb_mark *mark,
 		     bool waits, struct pb_perfetto_event *event)
 {
-	const struct pb_packet *packets = export->timeline->packets;
-	uint32_t last;
+	const struct pb_wakes *wakes = &finder->wakes;
 
 	end_wait(export, finder, mark->lane, mark->time);
 	if (waits) {
@@ -144,17 +142,11 @@ static void add_wait(struct pb_perfetto *export, struct finder *finder, const st
 		finder->waiting[mark->lane] = true;
 		return;
 	}
-	for (; finder->ended < finder->count && packets[finder->ended].end <= mark->time; finder->ended++) {
-		const uint32_t slot = export->timeline->lanes.lanes[packets[finder->ended].lane].slot % SLOTS;
-
-		if (export->signals[finder->ended] != 0)
-			finder->last[slot] = (uint32_t)finder->ended + 1u;
-	}
-	last = finder->last[mark->record.arguments[0] % SLOTS];
-	if (last == 0)
+	if (finder->wake == wakes->count || wakes->wakes[finder->wake].mark != event->index)
 		return;
 	event->flow = WAKE_FLOWS + export->event_count;
-	pb_perfetto_add_link(export, export->signals[last - 1u], event->flow);
+	pb_perfetto_add_link(export, export->signals[wakes->wakes[finder->wake].from], event->flow);
+	finder->wake++;
 }
 
 /** Adds a record without a packet. */
@@ -205,7 +197,7 @@ void pb_perfetto_add_marks(struct pb_perfetto *export)
 	const struct pb_timeline *timeline = export->timeline;
 	struct finder finder;
 
-	export->failed |= !begin(&finder, timeline);
+	export->failed |= !begin(&finder, export);
 	for (uint32_t i = 0; !export->failed && i < timeline->mark_count; i++)
 		add_mark(export, &finder, i);
 	for (uint32_t lane = 0; !export->failed && lane < timeline->lanes.count; lane++)

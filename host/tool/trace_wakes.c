@@ -12,7 +12,7 @@ struct sweep {
 	const struct pb_timeline *timeline;
 	struct pb_wakes *wakes;
 	size_t ended;    /**< packets that have ended: those before this index */
-	size_t *last;    /**< of each slot: the packet that ended last, or NONE */
+	size_t *last;    /**< of each slot: the packet that completed last, or NONE */
 	uint64_t *since; /**< of each lane: time of its WAIT, or NEVER */
 	size_t *next; /**< of each lane: the first packet that may not have been patched or fed yet, or the count */
 };
@@ -33,7 +33,8 @@ static void pass_ends(struct sweep *sweep, uint64_t time)
 
 		if (packet->kind == PB_PACKET_OPEN || packet->end > time)
 			return;
-		sweep->last[timeline->lanes.lanes[packet->lane].slot % SLOTS] = sweep->ended;
+		if (packet->kind != PB_PACKET_PREEMPTED)
+			sweep->last[timeline->lanes.lanes[packet->lane].slot % SLOTS] = sweep->ended;
 	}
 }
 
@@ -54,12 +55,14 @@ static size_t next_of(struct sweep *sweep, uint32_t lane, uint64_t time)
 	return i < timeline->packet_count ? i : NONE;
 }
 
-/** A queue waits no longer. */
-static void on_wake(struct sweep *sweep, const struct pb_mark *mark)
+/** A queue waits no longer. @param index of the WAKE */
+static void on_wake(struct sweep *sweep, size_t index)
 {
+	const struct pb_mark *mark = &sweep->timeline->marks[index];
 	const uint64_t since = sweep->since[mark->lane];
 	const struct pb_wake wake = {.since = since,
 				     .time = mark->time,
+				     .mark = index,
 				     .from = sweep->last[mark->record.arguments[0] % SLOTS],
 				     .to = next_of(sweep, mark->lane, mark->time)};
 
@@ -86,7 +89,7 @@ static void pass_marks(struct sweep *sweep)
 		if (event == PB_TRACE_WAIT)
 			sweep->since[mark->lane] = mark->time;
 		else if (event == PB_TRACE_WAKE)
-			on_wake(sweep, mark);
+			on_wake(sweep, i);
 	}
 }
 

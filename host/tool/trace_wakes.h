@@ -13,7 +13,9 @@
 struct pb_wake {
 	uint64_t since; /**< time of its WAIT; NEVER: it is not in the trace */
 	uint64_t time;  /**< time of its WAKE */
-	size_t from; /**< packet of the queue waited for that ended last before the WAKE, since WAIT if that is known */
+	size_t mark;    /**< index of the WAKE in the timeline's marks */
+	/** Packet of the queue waited for that completed last before the WAKE, since WAIT if that is known. */
+	size_t from;
 	size_t to; /**< packet that waited: the first of its queue that was patched or fed after the WAKE */
 };
 
