@@ -57,6 +57,10 @@ def check_demo(folder, *options):
     assert puts and seen and len(mine) > len(plain["packets"]) // 2, (len(puts), len(seen), len(mine))
     # Each put is one submission's, and in virtual time it has not to be moved for that.
     assert sorted(put[0] for put in puts if put[3] is not None) == sorted(packet[SUBMIT] for packet in mine)
+    frames = [call for call in traced["calls"] if call[1] == "host frame"]
+    assert [call[7] for call in frames] == list(range(1, FRAMES + 1)), frames
+    # A demo waits for each frame: what was put before has ended.
+    assert all(packet[END] <= frame[0] for frame in frames for packet in mine if packet[SUBMIT] < frame[0])
     ends = {}
     for packet in mine:
         ends.setdefault(packet[FENCE], []).append(packet[END])
