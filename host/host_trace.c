@@ -12,14 +12,34 @@ enum pb_error pb_host_trace_begin(struct pb_host_trace *trace, struct pb_host_ev
 	return PB_ERROR_OK;
 }
 
-void pb_host_trace_add(struct pb_host_trace *trace, const struct pb_host_event *event)
+/** Notes an event. Pre: the ring's lock is held. */
+static void add(struct pb_host_trace *trace, const struct pb_host_event *event)
 {
-	pb_lock(trace->lock);
 	if (trace->put - trace->get == trace->entries) {
 		trace->get++;
 		trace->lost++;
 	}
 	trace->events[trace->put++ & (trace->entries - 1u)] = *event;
+}
+
+void pb_host_trace_add(struct pb_host_trace *trace, const struct pb_host_event *event)
+{
+	pb_lock(trace->lock);
+	add(trace, event);
+	pb_unlock(trace->lock);
+}
+
+void pb_host_trace_frame(struct pb_link *link)
+{
+	struct pb_host_trace *trace = link->trace;
+	struct pb_host_event event = {.kind = PB_HOST_FRAME};
+
+	if (trace == NULL)
+		return;
+	event.time_us = link->ops->now(link);
+	pb_lock(trace->lock);
+	event.index = ++trace->frames;
+	add(trace, &event);
 	pb_unlock(trace->lock);
 }
 

@@ -23,6 +23,7 @@ struct ring {
 	struct pb_host_trace trace; /* first, so that one pointer is both */
 	struct pb_lock lock;
 	pthread_mutex_t mutex;
+	bool shown; /**< pb_link_trace_write() has written the events */
 	struct pb_host_event events[ENTRIES];
 };
 
@@ -81,21 +82,38 @@ static void put_event(uint32_t *words, const struct pb_host_event *event)
 		words[4 + i] = htole32(rest[i]);
 }
 
-/** Fills in a section. @return its bytes */
-static size_t build(struct pb_host_trace *trace, uint32_t channel, uint32_t *words)
+/** The ring of a link that pb_link_trace_begin() traces; NULL: it is not traced, or by its user's own ring. */
+static struct ring *own_ring(const struct pb_link *link)
 {
-	uint32_t *at = &words[PB_HOST_TRACE_HEAD_WORDS], count = 0;
-	struct pb_host_event event;
+	const struct pb_host_trace *trace = link->trace;
 
-	for (; pb_host_trace_read(trace, &event, 1) != 0; count++, at += PB_HOST_TRACE_EVENT_WORDS)
-		put_event(at, &event);
+	return trace != NULL && trace->lock != NULL && trace->lock->acquire == acquire ? ring_of(trace->lock)
+										       : NULL;
+}
+
+/** Makes the section of a link. @return its words, to be freed; NULL: out of memory */
+static uint32_t *build(struct ring *ring, uint32_t channel, size_t *bytes)
+{
+	const struct pb_host_trace *trace = &ring->trace;
+	uint32_t *words = calloc(PB_HOST_TRACE_HEAD_WORDS + (size_t)ENTRIES * PB_HOST_TRACE_EVENT_WORDS,
+				 sizeof(*words));
+	uint32_t *at;
+
+	if (words == NULL)
+		return NULL;
+	at = &words[PB_HOST_TRACE_HEAD_WORDS];
+	acquire(&ring->lock);
+	for (uint32_t i = trace->get; i != trace->put; i++, at += PB_HOST_TRACE_EVENT_WORDS)
+		put_event(at, &trace->events[i & (ENTRIES - 1u)]);
+	words[4] = htole32(trace->put - trace->get);
+	words[5] = htole32(trace->lost < UINT32_MAX ? (uint32_t)trace->lost : UINT32_MAX);
+	release(&ring->lock);
 	memcpy(words, PB_HOST_TRACE_MAGIC, 8);
 	words[2] = htole32((uint32_t)getpid());
 	words[3] = htole32(channel);
-	words[4] = htole32(count);
-	words[5] = htole32(trace->lost < UINT32_MAX ? (uint32_t)trace->lost : UINT32_MAX);
 	(void)strncpy((char *)&words[PB_HOST_TRACE_NAME_WORD], program_invocation_short_name, 15);
-	return (size_t)((char *)at - (char *)words);
+	*bytes = (size_t)((char *)at - (char *)words);
+	return words;
 }
 
 /** Appends bytes to the file, behind those of other processes, or none of them. @return 0, or the reason */
@@ -133,27 +151,61 @@ bool pb_link_trace_has_failed(void)
 	return failed;
 }
 
-void pb_link_trace_end(struct pb_link *link)
+/** Removes the ring of a link. @param reason why its events are lost, and path where they should be; NULL: they are not */
+static void end(struct pb_link *link, struct ring *ring, const char *path, const char *reason)
 {
-	const char *path = secure_getenv(PB_HOST_TRACE_VARIABLE);
-	struct ring *ring = (struct ring *)(void *)link->trace;
-	uint32_t *words;
-	int reason = ENOMEM;
-
-	/* The ring may be the user's own. */
-	if (ring == NULL || ring->trace.lock == NULL || ring->trace.lock->acquire != acquire)
-		return;
-	words = calloc(PB_HOST_TRACE_HEAD_WORDS + (size_t)ENTRIES * PB_HOST_TRACE_EVENT_WORDS,
-		       sizeof(*words));
-	if (words != NULL)
-		reason = path != NULL ? append(path, words, build(&ring->trace, link->channel, words)) : 0;
-	if (reason != 0) {
+	if (reason != NULL) {
 		fprintf(stderr, "%s: %s: %s: the events of this program are lost\n", PB_HOST_TRACE_VARIABLE,
-			path != NULL ? path : "no path", strerror(reason));
+			path, reason);
 		failed = true;
 	}
-	free(words);
 	link->trace = NULL;
 	(void)pthread_mutex_destroy(&ring->mutex);
 	free(ring);
+}
+
+void pb_link_trace_end(struct pb_link *link)
+{
+	const char *path = secure_getenv(PB_HOST_TRACE_VARIABLE);
+	struct ring *ring = own_ring(link);
+	int reason = ENOMEM;
+	uint32_t *words;
+	size_t bytes;
+
+	if (ring == NULL)
+		return;
+	words = build(ring, link->channel, &bytes);
+	if (words != NULL)
+		reason = path != NULL ? append(path, words, bytes) : 0;
+	free(words);
+	end(link, ring, path != NULL ? path : "no path", reason != 0 ? strerror(reason) : NULL);
+}
+
+bool pb_link_trace_write(const struct pb_link *link, FILE *file)
+{
+	struct ring *ring = own_ring(link);
+	uint32_t *words;
+	size_t bytes;
+	bool good;
+
+	if (ring == NULL)
+		return true;
+	words = build(ring, link->channel, &bytes);
+	good = words != NULL && fwrite(words, bytes, 1, file) == 1;
+	ring->shown = good;
+	free(words);
+	return good;
+}
+
+void pb_link_trace_end_alone(struct pb_link *link)
+{
+	const char *path = secure_getenv(PB_HOST_TRACE_VARIABLE);
+	struct ring *ring = own_ring(link);
+
+	if (ring == NULL)
+		return;
+	end(link, ring, path != NULL ? path : "no path",
+	    ring->shown || ring->trace.put == 0
+		    ? NULL
+		    : "a simulated card has its own clock, and no recording to import them into");
 }

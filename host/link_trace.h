@@ -14,6 +14,7 @@
 #define PB_HOST_LINK_TRACE_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "patchbay/link.h"
 
@@ -30,7 +31,17 @@ void pb_link_trace_begin(struct pb_link *link);
  * error is printed, and the file is as it was before. Pre: no other thread uses the link.
  */
 void pb_link_trace_end(struct pb_link *link);
-/** Returns whether one of the two functions above has printed an error in this process. Any thread that has closed its links. */
+/**
+ * Writes the section of a link that pb_link_trace_begin() traces, with the events so far, and nothing of another link. The
+ * trace goes on, and keeps its events. @return false: writing failed
+ */
+bool pb_link_trace_write(const struct pb_link *link, FILE *file);
+/**
+ * Ends the trace of a link to a card that ends with this process, and that no other one records. The file of the
+ * environment is not touched. If pb_link_trace_write() has not written the events, prints that they are lost. Pre: as above.
+ */
+void pb_link_trace_end_alone(struct pb_link *link);
+/** Returns whether one of the functions above has printed an error in this process. Any thread that has closed its links. */
 bool pb_link_trace_has_failed(void);
 
 #endif

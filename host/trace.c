@@ -154,6 +154,7 @@ enum pb_error pb_trace_set(struct pb_channel *channel, uint32_t levels, uint64_t
 struct look {
 	uint64_t before, after;
 	uint32_t clock;
+	uint64_t far_us; /* how long to wait while the next tick is far */
 };
 
 /* Looks at the clock that the firmware publishes. */
@@ -187,7 +188,8 @@ static enum pb_error await_tick(const struct pb_trace *trace, struct pb_link *li
 	do {
 		const uint64_t age = link->ops->now(link) - last->after;
 
-		error = look(trace, link, age < NEAR_US ? FAR_US : stands ? 1u : 0, &seen);
+		seen.far_us = last->far_us;
+		error = look(trace, link, age < NEAR_US ? last->far_us : stands ? 1u : 0, &seen);
 		stands = seen.after ==
 			 seen.before; /* a simulated card's clock goes on only while its host waits */
 		if (error == PB_ERROR_OK && seen.clock != last->clock) {
@@ -223,6 +225,8 @@ enum pb_error pb_trace_stamp(const struct pb_trace *trace, struct pb_link *link,
 	if (trace->version < 2u || link->ops == NULL)
 		return PB_ERROR_UNSUPPORTED;
 	error = look(trace, link, 0, &last);
+	/* The clock of a simulated card that sleeps goes on by a whole tick at once. */
+	last.far_us = last.after == last.before ? 1u : FAR_US;
 	/* Only tells when the next one comes. */
 	if (error == PB_ERROR_OK)
 		error = await_tick(trace, link, &last, stamp);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "host/tool/demo_state.h"
+#include "patchbay/host_trace.h"
 
 /* Writes the vertices and the changing images of the frame. */
 static bool write_changes(struct pb_demo *demo)
@@ -35,7 +36,10 @@ static bool run_frame(struct pb_demo *demo)
 		if (!pb_demo_keep(demo))
 			return false;
 	}
-	return demo->path->wait(demo) && pb_demo_check(demo) && pb_demo_audit(demo) &&
+	if (!demo->path->wait(demo))
+		return false;
+	pb_host_trace_frame(demo->options->link);
+	return pb_demo_check(demo) && pb_demo_audit(demo) &&
 	       (demo->path->keep_trace == NULL || demo->path->keep_trace(demo));
 }
 

@@ -10,6 +10,8 @@
 #include "host/tool/demo_state.h"
 #include "host/tool/trace_cause.h"
 #include "host/tool/trace_export.h"
+#include "host/tool/trace_guest.h"
+#include "host/tool/trace_keep.h"
 #include "host/tool/trace_record.h"
 #include "patchbay/trace.h"
 
@@ -71,7 +73,7 @@ static bool fail(const char *path, const char *why)
 static bool write_page(FILE *file, struct pb_trace_data *data)
 {
 	struct pb_timeline timeline;
-	bool written = pb_timeline_build(data, &timeline);
+	bool written = pb_timeline_build(data, &timeline) && pb_trace_guest_join(data, &timeline);
 
 	if (written) {
 		pb_trace_order_calls(data, &timeline);
@@ -87,7 +89,8 @@ static bool read_now(struct pb_link *link, struct pb_trace_data *data)
 	FILE *records = tmpfile();
 	const struct pb_trace_recording recording = {
 		.program = "patchbay demo", .name = "a temporary file", .file = records};
-	bool read = records != NULL && pb_trace_record(&recording, link) == 0;
+	bool read = records != NULL && pb_trace_record(&recording, link) == 0 &&
+		    pb_trace_keep_host(records, link);
 
 	memset(data, 0, sizeof(*data));
 	if (read) {

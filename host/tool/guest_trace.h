@@ -19,7 +19,8 @@
 	X(SIGNAL, 3, "signal")                                                                               \
 	X(HOST_SUBMITTED, 4, "submitted")                                                                    \
 	X(HOST_INTERRUPT, 5, "interrupt")                                                                    \
-	X(HOST_SEEN, 6, "seen")
+	X(HOST_SEEN, 6, "seen")                                                                              \
+	X(HOST_FRAME, 7, "frame")
 
 /** Tracepoints of a guest, and events of a host. */
 enum pb_guest_event_kind {

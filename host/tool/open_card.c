@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "host/link_trace.h"
 #include "host/tool/board_image.h"
 #include "host/tool/memory_file.h"
 #include "host/tool/probe.h"
@@ -36,6 +37,8 @@ static int open_sim(uint32_t memory_bytes, enum pb_open_needs needs, struct pb_o
 		pb_sim_destroy(card->sim);
 		return 1;
 	}
+	if (!only_observes(needs))
+		pb_link_trace_begin(card->link);
 	return 0;
 }
 
@@ -242,6 +245,8 @@ int pb_open_card(const struct pb_open_options *options, enum pb_open_needs needs
 
 void pb_close_card(struct pb_open_card *card)
 {
+	if (card->sim != NULL)
+		pb_link_trace_end_alone(card->link);
 	if (card->link->ops != NULL)
 		card->link->ops->close(card->link);
 	else

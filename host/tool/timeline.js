@@ -12,11 +12,11 @@ const KINDS = [["render", "#3f7cc9"], ["present", "#1f9e8f"], ["paging", "#e0a02
 const MARKS = [["interrupt", "#58a06a"], ["preemption", "#8e5bc0"], ["reset", "#d0602b"], ["error", "#b3123f"], ["other", "#7d8794"]];
 const hex = n => "0x" + n.toString(16);
 // DDI calls of a WDDM kernel, and events of a Linux guest: time, name, lane, fence id of a packet, id of a preemption,
-// NTSTATUS or error; of an event of a host its number. They are marks, too.
-const [AT, CALL, CALL_LANE, CALL_FENCE, CALL_ID, STATUS, CALL_HOST] = Array(7).keys();
+// NTSTATUS or error; of an event of a host its number; of the end of a host's frame the frame's. They are marks, too.
+const [AT, CALL, CALL_LANE, CALL_FENCE, CALL_ID, STATUS, CALL_HOST, CALL_FRAME] = Array(8).keys();
 if (data.calls.length) MARKS.push(["host", "#0f7fa8"]);
 for (const c of data.calls)
-	data.marks.push([c[AT], MARKS.length - 1, c[CALL] + (c[CALL_FENCE] !== null ? " fence " + hex(c[CALL_FENCE]) : "") + (c[CALL_ID] !== null ? " preemption " + c[CALL_ID] : "") + (c[STATUS] ? " status " + hex(c[STATUS]) : ""), c[CALL_LANE], null, c[CALL_HOST] ?? null]);
+	data.marks.push([c[AT], MARKS.length - 1, c[CALL] + (c[CALL_FENCE] !== null ? " fence " + hex(c[CALL_FENCE]) : "") + (c[CALL_ID] !== null ? " preemption " + c[CALL_ID] : "") + (c[STATUS] ? " status " + hex(c[STATUS]) : "") + (c[CALL_FRAME] != null ? " " + c[CALL_FRAME] : ""), c[CALL_LANE], null, c[CALL_HOST] ?? null, c[CALL_FRAME] ?? null]);
 if (data.calls.length) data.marks.sort((a, b) => a[0] - b[0]);
 // Signals that let a packet go on: index of the signalled packet and of the one that waited, time of WAIT or null, of WAKE.
 const [SIGNAL, WAITER, SINCE, WOKEN] = Array(4).keys();
@@ -263,9 +263,14 @@ function drawLane(lane, y) {
 		}
 	}
 	for (const run of runs) run.flush();
-	let last = -1;
+	let last = -1, labelled = -Infinity;
 	for (const m of lane.marks) {
 		const x = Math.round(toX(m[0]));
+		if (m[6] != null && x >= NAMES && x <= right_ && !hidden.has(MARKS[m[1]][0])) { // the end of a host's frame
+			fill(colours.accent, x, y - 4, 1, lane.height + 4);
+			if (x - labelled > 70) { context.fillStyle = colours.accent; context.fillText(`frame ${m[6]}`, (labelled = x) + 3, y + 9.5); }
+			continue;
+		}
 		if (m[1] === 4 || x < NAMES || x > right_ || x === last || hidden.has(MARKS[m[1]][0])) continue;
 		fill(MARKS[m[1]][1], last = x, y - 5, 2, 5);
 	}
@@ -432,7 +437,7 @@ function showPacket() {
 
 // Statistics of the packets that ended in a range: number, durations, and for each node the share of the time in which it had a packet to run (not engine time).
 function measure(from, to) {
-	const frames = data.frames.map(([i]) => data.packets[i][END]).filter(t => t >= from && t <= to).length, counts = KINDS.map(() => 0), latency = [], waiting = [], patching = [], running = [], occupied = new Map();
+	const frames = data.frames.map(([i]) => data.packets[i][END]).filter(t => t >= from && t <= to).length, marked = data.calls.filter(c => c[CALL_FRAME] != null && c[AT] >= from && c[AT] <= to).length, counts = KINDS.map(() => 0), latency = [], waiting = [], patching = [], running = [], occupied = new Map();
 	for (const p of data.packets) {
 		if (p[RUN] !== null) occupied.set(p[NODE], (occupied.get(p[NODE]) ?? 0) + Math.max(Math.min(p[END], to) - Math.max(p[RUN], from), 0));
 		if (p[END] < from || p[END] > to || hidden.has(KINDS[p[KIND]][0])) continue;
@@ -446,13 +451,13 @@ function measure(from, to) {
 	const parts = { latency, waiting, patching, running };
 	for (const name in parts) parts[name] = part(Float64Array.from(parts[name]).sort());
 	for (const n of data.nodes) if (!occupied.has(n)) occupied.set(n, 0);
-	return { count: latency.length, counts, parts, frames, occupied: [...occupied.entries()].sort((a, b) => a[0] - b[0]).map(([n, t]) => [n, t / Math.max(to - from, 1)]) };
+	return { count: latency.length, counts, parts, frames, marked, occupied: [...occupied.entries()].sort((a, b) => a[0] - b[0]).map(([n, t]) => [n, t / Math.max(to - from, 1)]) };
 }
 
 function showStats() {
 	const [from, to] = selection ?? [0, data.duration], m = measure(from, to);
 	const of = Object.entries(m.parts).map(([name, values]) => `<tr><td>${name}${values.map(v => `<td>${v === null ? "-" : v.toFixed(0)}`).join("")}`);
-	byId("stats").innerHTML = `<h2>${selection ? "Selection" : "Whole trace"}: ${time(to - from)}</h2><table>${rows([["packets", m.count], ...m.counts.map((n, k) => [KINDS[k][0], n]).filter(([, n]) => n), ["frames", m.frames], ["a second", (m.count / Math.max(to - from, 1) * 1e6).toFixed(0)]])}</table>` +
+	byId("stats").innerHTML = `<h2>${selection ? "Selection" : "Whole trace"}: ${time(to - from)}</h2><table>${rows([["packets", m.count], ...m.counts.map((n, k) => [KINDS[k][0], n]).filter(([, n]) => n), ["frames", m.frames], ...(m.marked ? [["frames of hosts", m.marked]] : []), ["a second", (m.count / Math.max(to - from, 1) * 1e6).toFixed(0)]])}</table>` +
 		`<h2>Time of a packet, \u00b5s</h2><table><thead><tr><th><th>p50<th>p90<th>p99<th>max</thead>${of.join("")}</table><h2>Nodes occupied</h2><table>` +
 		m.occupied.map(([n, share]) => `<tr><td>node ${n}<td style="width:50%"><div class="share"><div style="width:${(100 * share).toFixed(1)}%"></div></div><td>${(100 * share).toFixed(1)} %`).join("") + "</table>";
 	return m;

@@ -161,6 +161,15 @@ function selfTest() {
 	// In each lane the packets of a moment stand one above the other, without a gap.
 	report.stacked = lanes.every(l => l.packets.every((p, i) => { if (i % 97) return true; const t = l.from[i] + .25; return depthAt(l, t) <= 1 || l.packets.filter((_, k) => l.from[k] <= t && l.to[k] > t).map(q => rowAt(l, l.packets.indexOf(q), t)).sort((a, b) => a - b).every((row, k) => row === k); }));
 	report.frames = data.frames.length;
+	report.marked = measure(0, data.duration).marked;
+	// The lane of each host has a line for each of its frames, over its whole height.
+	report.lines = 0;
+	const drawn = fill;
+	fill = (colour, x, y, w, h) => { report.lines += colour === colours.accent && w === 1 && lanes.some(l => l.host && y === l.y - 4 && h === l.height + 4); drawn(colour, x, y, w, h); };
+	showAll();
+	scroll = tall; // down to the hosts
+	draw();
+	fill = drawn;
 	report.wakes = data.wakes.length;
 	// The part around a signal of a paging buffer has its arrow.
 	const wake = data.wakes.find(w => data.packets[w[SIGNAL]][KIND] === 2), signal = wake && data.packets[wake[SIGNAL]];

@@ -41,4 +41,4 @@ pb_library(pb_trace
     ${CMAKE_CURRENT_LIST_DIR}/trace_timeline.c
     ${CMAKE_CURRENT_LIST_DIR}/trace_wakes.c
     ${CMAKE_CURRENT_BINARY_DIR}/timeline_page.c
-  LINKS pb_ddi_calls pb_card_failure pb_host)
+  LINKS pb_ddi_calls pb_card_failure pb_link_system pb_host)

@@ -253,6 +253,13 @@ static void print_guest(const struct pb_trace_guest *at)
 {
 	const struct pb_guest_event *event = &at->event;
 
+	if (event->kind == PB_GUEST_HOST_FRAME) {
+		printf("%6" PRIu64 ".%06u  host %u %-9s number %u channel %" PRIu64 " task %s %u\n",
+		       at->time / 1000000u, (unsigned)(at->time % 1000000u), (unsigned)at->guest,
+		       pb_guest_event_name(event->kind), (unsigned)event->card_us, event->file, event->comm,
+		       (unsigned)event->pid);
+		return;
+	}
 	if (pb_guest_event_is_host(event)) {
 		printf("%6" PRIu64 ".%06u  host %u %-9s queue 0x%08x index %u value %" PRIu64
 		       " fence %u node %u channel %" PRIu64 " task %s %u\n",

@@ -178,7 +178,7 @@ bool pb_trace_ctf_metadata(FILE *file, const struct pb_trace_data *data)
 	write_events(file, data);
 	for (uint32_t i = 0; data->call_count != 0 && i <= PB_DDI_RESTART_FROM_TIMEOUT; i++)
 		write_call(file, i);
-	for (uint32_t i = PB_GUEST_SUBMIT; data->guest_count != 0 && i <= PB_GUEST_HOST_SEEN; i++)
+	for (uint32_t i = PB_GUEST_SUBMIT; data->guest_count != 0 && i <= PB_GUEST_HOST_FRAME; i++)
 		write_guest(file, i);
 	return fflush(file) == 0 && ferror(file) == 0;
 }

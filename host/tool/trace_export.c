@@ -14,6 +14,8 @@
 #define CARD_TID 0x10000u
 /** Process id of the DDI calls of a WDDM kernel, behind the queues of an unknown node. */
 #define CALLS_PID (QUEUES_PID + NODES + 1u)
+/** Process id of the frames of hosts. */
+#define FRAMES_PID (CALLS_PID + 1u)
 
 /** Process id of the queues of a node, or of an unknown node. */
 static uint32_t queues_pid(uint32_t node)
@@ -132,6 +134,39 @@ static void write_call(FILE *file, const struct pb_trace_call *at)
 	fputs("}}", file);
 }
 
+/** Names the track of a host's frames. */
+static void name_frames(FILE *file, const struct pb_trace_guest *at)
+{
+	fprintf(file,
+		",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"ts\":0,\"pid\":%u,\"tid\":%" PRIu64
+		",\"args\":{\"name\":\"host %s %u, channel %" PRIu64 "\"}}",
+		FRAMES_PID, at->guest + UINT64_C(1), at->event.comm, (unsigned)at->event.pid, at->event.file);
+}
+
+/** Writes the ends of the frames of hosts: each host has a track, which is named again behind another one's frame. */
+static void write_frames(FILE *file, const struct pb_trace_data *data)
+{
+	const struct pb_trace_guest *last = NULL;
+
+	for (size_t i = 0; i < data->guest_count; i++) {
+		const struct pb_trace_guest *at = &data->guest[i];
+
+		if (at->event.kind != PB_GUEST_HOST_FRAME)
+			continue;
+		if (last == NULL) {
+			fputs(",\n", file);
+			write_name(file, "process_name", FRAMES_PID, 0, "frames of hosts");
+		}
+		if (last == NULL || last->guest != at->guest)
+			name_frames(file, at);
+		last = at;
+		fprintf(file,
+			",\n{\"ph\":\"i\",\"name\":\"frame %u\",\"s\":\"t\",\"pid\":%u,\"tid\":%" PRIu64
+			",\"ts\":%" PRIu64 "}",
+			(unsigned)at->event.card_us, FRAMES_PID, at->guest + UINT64_C(1), at->time);
+	}
+}
+
 /** Writes the name of a node, once. */
 static void write_node(FILE *file, uint32_t node, bool named[NODES])
 {
@@ -205,6 +240,7 @@ bool pb_trace_export_events(FILE *file, const struct pb_trace_data *data, const 
 	}
 	for (size_t i = 0; i < data->call_count; i++)
 		write_call(file, &data->calls[i]);
+	write_frames(file, data);
 	fputs("\n]}\n", file);
 	return fflush(file) == 0 && ferror(file) == 0;
 }

@@ -44,7 +44,7 @@ static void read_event(struct pb_trace_guest *at, const uint32_t *words)
 const char *pb_trace_guest_add(struct pb_trace_data *data, bool host, const uint32_t *words, uint32_t count)
 {
 	const uint32_t first = host ? PB_GUEST_HOST_SUBMITTED : PB_GUEST_SUBMIT;
-	const uint32_t last = host ? PB_GUEST_HOST_SEEN : PB_GUEST_SIGNAL;
+	const uint32_t last = host ? PB_GUEST_HOST_FRAME : PB_GUEST_SIGNAL;
 
 	if (count % PB_TRACE_GUEST_WORDS != 0)
 		return "a piece of a guest's events is cut off";
@@ -332,6 +332,31 @@ static void move_alone(struct pb_trace_data *data, const struct pb_timeline *tim
 	}
 }
 
+/**
+ * Keeps the ends of a host's frames behind what the program did before them, and before what it submitted then, as far as
+ * both can be. Pre: the other events have been moved.
+ */
+static void clamp_frames(struct pb_trace_data *data, size_t first, size_t end)
+{
+	uint64_t earliest = 0, latest = PB_TRACE_NEVER;
+
+	for (size_t i = end; i-- != first;) {
+		struct pb_trace_guest *at = &data->guest[i];
+
+		if (at->event.kind == PB_GUEST_HOST_SUBMITTED && at->time < latest)
+			latest = at->time;
+		else if (at->event.kind == PB_GUEST_HOST_FRAME && at->time > latest)
+			at->time = latest;
+	}
+	for (size_t i = first; i < end; i++) {
+		struct pb_trace_guest *at = &data->guest[i];
+
+		if (at->event.kind == PB_GUEST_HOST_FRAME && at->time < earliest)
+			at->time = earliest;
+		earliest = at->time > earliest ? at->time : earliest;
+	}
+}
+
 /** Moves the events of a host that break a limit, each alone: the others have the time that the anchors give. */
 static void clamp(struct pb_trace_data *data, const struct pb_timeline *timeline, size_t first, size_t end)
 {
@@ -342,6 +367,7 @@ static void clamp(struct pb_trace_data *data, const struct pb_timeline *timeline
 		limit(timeline, at, &least, &most);
 		at->time = at->time > most ? most : at->time < least ? least : at->time;
 	}
+	clamp_frames(data, first, end);
 }
 
 bool pb_trace_guest_join(struct pb_trace_data *data, struct pb_timeline *timeline)

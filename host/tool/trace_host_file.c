@@ -75,7 +75,7 @@ static const char *read_section(FILE *file, struct pb_trace_host *host, const ui
 
 		if (read_words(file, words, PB_HOST_TRACE_EVENT_WORDS) != sizeof(words))
 			return "the file is cut off";
-		if (words[4] < PB_HOST_SUBMITTED || words[4] > PB_HOST_SEEN)
+		if (words[4] < PB_HOST_SUBMITTED || words[4] > PB_HOST_FRAME)
 			return "an event of a host is of no known kind";
 		if (wide(words) > UINT64_MAX / 2000u)
 			return "an event of a host has no time";

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/link_trace.h"
+#include "host/tool/trace_host.h"
 #include "patchbay/card.h"
 
 /** Records read at a time. */
@@ -24,6 +26,25 @@ bool pb_trace_keep_head(FILE *file, const struct pb_trace *trace, const struct p
 	}
 	free(schema);
 	return written;
+}
+
+bool pb_trace_keep_host(FILE *file, const struct pb_link *link)
+{
+	struct pb_trace_host host = {0};
+	FILE *section = link->trace != NULL ? tmpfile() : NULL;
+	bool good = section != NULL && pb_link_trace_write(link, section);
+
+	if (link->trace == NULL)
+		return true;
+	if (good && ftell(section) != 0) {
+		rewind(section);
+		good = pb_trace_host_read(section, &host) == NULL &&
+		       pb_trace_file_guest(file, 0, host.events, host.count);
+	}
+	pb_trace_host_free(&host);
+	if (section != NULL)
+		(void)fclose(section);
+	return good;
 }
 
 bool pb_trace_keep_begin(struct pb_trace_keeper *keeper, struct pb_link *link)
@@ -62,7 +83,8 @@ bool pb_trace_keep_read(struct pb_trace_keeper *keeper, const struct pb_ddi_reco
 	memset(data, 0, sizeof(*data));
 	if (keeper->file == NULL || !pb_trace_keep(keeper) ||
 	    !pb_trace_anchor_end(&keeper->anchoring, keeper->file, &keeper->trace, keeper->link) ||
-	    !pb_trace_file_calls(keeper->file, calls->calls, calls->count))
+	    !pb_trace_file_calls(keeper->file, calls->calls, calls->count) ||
+	    !pb_trace_keep_host(keeper->file, keeper->link))
 		return false;
 	rewind(keeper->file);
 	return pb_trace_file_read(keeper->file, data) == NULL;

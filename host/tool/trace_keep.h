@@ -28,12 +28,17 @@ struct pb_trace_keeper {
  * @param trace opened on `link` @return false: writing failed
  */
 bool pb_trace_keep_head(FILE *file, const struct pb_trace *trace, const struct pb_link *link);
+/**
+ * Writes what this process has done on a link so far, if the environment has it traced (host/link_trace.h).
+ * @return false: writing failed
+ */
+bool pb_trace_keep_host(FILE *file, const struct pb_link *link);
 /** Begins with the oldest record that is there. @param keeper out @return false: a file cannot be written */
 bool pb_trace_keep_begin(struct pb_trace_keeper *keeper, struct pb_link *link);
 /** Adds the records since the last call. @return false: a file cannot be written */
 bool pb_trace_keep(struct pb_trace_keeper *keeper);
 /**
- * Adds the last records and the DDI calls, and reads all of the file.
+ * Adds the last records, the DDI calls and the events of this host, and reads all of the file.
  * @param data out: to be freed with pb_trace_data_free() in any case
  * @return false: a file cannot be written or read
  */

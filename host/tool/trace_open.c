@@ -60,46 +60,64 @@ static struct pb_packet *find_nameless(struct pb_open *open)
 	return NULL;
 }
 
-/** Whether a record of an event is the next one of a packet; several open packets of a queue may have one fence id. */
-static bool is_next(const struct pb_packet *packet, uint32_t event)
+/** Whether a packet may be admitted now: it is not with the engine, or may have been recalled from there. */
+static bool may_be_admitted(const struct pb_packet *packet, uint64_t stopped)
+{
+	return packet->feed == PB_TRACE_NEVER || stopped > packet->again;
+}
+
+/** Whether a record is the next one of a packet; several open packets of a queue may have one fence id. */
+static bool is_next(const struct pb_packet *packet, uint32_t event, uint32_t flags, uint64_t stopped)
 {
 	switch (event) {
+	case PB_TRACE_KIND:
+		return may_be_admitted(packet, stopped) &&
+		       (packet->feed == PB_TRACE_NEVER || packet->flags == flags);
 	case PB_TRACE_PATCH:
-		return packet->patch == PB_TRACE_NEVER && packet->feed == PB_TRACE_NEVER;
+	case PB_TRACE_FEED:
+		return may_be_admitted(packet, stopped);
 	case PB_TRACE_PATCHED:
 		return packet->patch != PB_TRACE_NEVER && packet->patched == PB_TRACE_NEVER;
-	case PB_TRACE_FEED:
-		return packet->feed == PB_TRACE_NEVER;
 	default:
 		return true;
 	}
 }
 
-/** The oldest packet of a fence id; of several, the oldest that the record may be about. NULL: there is none. */
-static struct pb_packet *find_named(struct pb_open *open, uint32_t event, uint32_t fence_id)
+/**
+ * Finds the oldest packet of a record's fence id that the record may be the next one of.
+ * @param any out: the oldest packet of the fence id, or NULL @return NULL: there is none
+ */
+static struct pb_packet *find_named(struct pb_open *open, uint32_t event, const uint32_t *arguments,
+				    uint64_t stopped, struct pb_packet **any)
 {
-	struct pb_packet *first = NULL;
-
+	*any = NULL;
 	for (uint32_t i = 0; i < open->count; i++) {
 		struct pb_packet *packet = &open->packets[i];
 
-		if (!is_named(packet) || packet->fence_id != fence_id)
+		if (!is_named(packet) || packet->fence_id != arguments[0])
 			continue;
-		if (is_next(packet, event))
+		if (is_next(packet, event, arguments[1], stopped))
 			return packet;
-		if (first == NULL)
-			first = packet;
+		if (*any == NULL)
+			*any = packet;
 	}
-	return first;
+	return NULL;
 }
 
-struct pb_packet *pb_open_find(struct pb_open *open, uint32_t event, uint32_t fence_id)
+struct pb_packet *pb_open_find(struct pb_open *open, uint32_t event, const uint32_t *arguments,
+			       uint64_t stopped)
 {
-	struct pb_packet *named = event == PB_TRACE_KIND ? NULL : find_named(open, event, fence_id);
+	struct pb_packet *any, *named = find_named(open, event, arguments, stopped, &any);
 	struct pb_packet *nameless = find_nameless(open);
 
-	if (nameless == NULL || (named != NULL && (event != PB_TRACE_PATCH || is_next(named, event))))
+	if (named != NULL)
 		return named;
-	nameless->fence_id = fence_id;
+	if (event == PB_TRACE_PATCHED && any != NULL)
+		return any;
+	/* No other packet can be fed. */
+	if (event == PB_TRACE_FEED && nameless == NULL && open->counted)
+		return any;
+	if (nameless != NULL)
+		nameless->fence_id = arguments[0];
 	return nameless;
 }

@@ -132,6 +132,13 @@ static void write_call(FILE *file, const struct pb_timeline *timeline, const str
 	fprintf(file, ",%u]", call->status);
 }
 
+/** Writes the end of a frame of a host as a call that has no queue and no fence, but the numbers of the host and of the frame. */
+static void write_host_frame(FILE *file, const struct pb_trace_guest *at)
+{
+	fprintf(file, "[%" PRIu64 ",\"host frame\",null,null,null,0,%u,%u]", at->time, (unsigned)at->guest,
+		(unsigned)at->event.card_us);
+}
+
 /**
  * Writes an event of a guest or of a host as a call: on the lane of its queue, with its fence; a signal with its error; of
  * a host also its number.
@@ -275,7 +282,10 @@ static bool write_data(FILE *file, const struct pb_trace_data *data, const struc
 	}
 	for (size_t i = 0; i < data->guest_count; i++) {
 		fputs(i == 0 && data->call_count == 0 ? "" : ",\n", file);
-		write_guest(file, timeline, &data->guest[i]);
+		if (data->guest[i].event.kind == PB_GUEST_HOST_FRAME)
+			write_host_frame(file, &data->guest[i]);
+		else
+			write_guest(file, timeline, &data->guest[i]);
 	}
 	fputs("],\"hosts\":[", file);
 	if (!write_hosts(file, data))

@@ -66,7 +66,8 @@
 	X(VALUE, "value")                                                                                    \
 	X(FILE, "file")                                                                                      \
 	X(DETAIL, "detail")                                                                                  \
-	X(TASK, "task")
+	X(TASK, "task")                                                                                      \
+	X(FRAME, "frame")
 
 enum annotation {
 	ANNOTATION_NONE,
@@ -253,12 +254,16 @@ static void annotate_guest(const struct pb_perfetto *export, struct pb_proto *pr
 	const struct pb_guest_event *event = &export->data->guest[index].event;
 	char task[PB_GUEST_COMM_BYTES + 16u];
 
-	annotate_hex(proto, ANNOTATION_FENCE, 1, pb_guest_event_fence(event));
-	annotate_wide(proto, ANNOTATION_VALUE, ANNOTATION_UINT, event->value);
-	annotate_hex(proto, ANNOTATION_QUEUE, 8, event->queue);
-	annotate_number(proto, ANNOTATION_NODE, event->node);
+	if (event->kind == PB_GUEST_HOST_FRAME) {
+		annotate_number(proto, ANNOTATION_FRAME, event->card_us);
+	} else {
+		annotate_hex(proto, ANNOTATION_FENCE, 1, pb_guest_event_fence(event));
+		annotate_wide(proto, ANNOTATION_VALUE, ANNOTATION_UINT, event->value);
+		annotate_hex(proto, ANNOTATION_QUEUE, 8, event->queue);
+		annotate_number(proto, ANNOTATION_NODE, event->node);
+		annotate_wide(proto, ANNOTATION_DETAIL, ANNOTATION_INT, (uint64_t)(int64_t)event->detail);
+	}
 	annotate_wide(proto, ANNOTATION_FILE, ANNOTATION_UINT, event->file);
-	annotate_wide(proto, ANNOTATION_DETAIL, ANNOTATION_INT, (uint64_t)(int64_t)event->detail);
 	snprintf(task, sizeof(task), "%s %" PRIu32, event->comm, event->pid);
 	annotate(proto, ANNOTATION_TASK, task);
 }

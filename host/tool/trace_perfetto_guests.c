@@ -22,7 +22,13 @@ static int by_file(const struct pb_trace_guest *a, const struct pb_trace_guest *
 	return (a->event.file > b->event.file) - (a->event.file < b->event.file);
 }
 
-/* Those of a file by queue; of a queue by time. */
+/** What of a file has a track: a queue, or the interrupts; the frames come last. */
+static uint64_t track_of(const struct pb_trace_guest *at)
+{
+	return at->event.kind == PB_GUEST_HOST_FRAME ? UINT64_MAX : at->event.queue;
+}
+
+/* Those of a file by track; of a track by time. */
 static int by_track(const void *left, const void *right)
 {
 	const struct place *const a = left, *const b = right;
@@ -30,8 +36,8 @@ static int by_track(const void *left, const void *right)
 
 	if (files != 0)
 		return files;
-	if (a->at->event.queue != b->at->event.queue)
-		return a->at->event.queue < b->at->event.queue ? -1 : 1;
+	if (track_of(a->at) != track_of(b->at))
+		return track_of(a->at) < track_of(b->at) ? -1 : 1;
 	return (a->index > b->index) - (a->index < b->index);
 }
 
@@ -52,7 +58,7 @@ static void place_file(struct pb_perfetto *export, const struct place *places, s
 		struct pb_perfetto_guest *at = &export->guest[places[i].index];
 
 		at->process = first;
-		at->track = i != 0 && places[i].at->event.queue == places[i - 1u].at->event.queue
+		at->track = i != 0 && track_of(places[i].at) == track_of(places[i - 1u].at)
 				    ? export->guest[places[i - 1u].index].track
 				    : places[i].index;
 		if (owner == NULL)
@@ -121,7 +127,8 @@ static void add_event(struct pb_perfetto *export, uint32_t index)
 		[PB_GUEST_SIGNAL] = PB_PERFETTO_NAME_GUEST_SIGNAL,
 		[PB_GUEST_HOST_SUBMITTED] = PB_PERFETTO_NAME_HOST_SUBMITTED,
 		[PB_GUEST_HOST_INTERRUPT] = PB_PERFETTO_NAME_HOST_INTERRUPT,
-		[PB_GUEST_HOST_SEEN] = PB_PERFETTO_NAME_HOST_SEEN};
+		[PB_GUEST_HOST_SEEN] = PB_PERFETTO_NAME_HOST_SEEN,
+		[PB_GUEST_HOST_FRAME] = PB_PERFETTO_NAME_HOST_FRAME};
 	const struct pb_trace_guest *at = &export->data->guest[index];
 
 	pb_perfetto_add(

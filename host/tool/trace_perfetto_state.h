@@ -67,6 +67,7 @@ enum pb_perfetto_detail {
 	X(HOST_SUBMITTED, "host submitted")                                                                  \
 	X(HOST_INTERRUPT, "host interrupt")                                                                  \
 	X(HOST_SEEN, "host seen")                                                                            \
+	X(HOST_FRAME, "host frame")                                                                          \
 	X(RENDER, "render")                                                                                  \
 	X(PRESENT, "present")                                                                                \
 	X(PAGING, "paging")                                                                                  \

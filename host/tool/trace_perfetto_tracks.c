@@ -263,8 +263,9 @@ static bool write_guest_track(const struct pb_perfetto *export, struct pb_proto 
 	const struct pb_guest_event *event = &export->data->guest[index].event;
 	char name[NAME_BYTES];
 
-	if (event->kind == PB_GUEST_HOST_INTERRUPT)
-		snprintf(name, sizeof(name), "channel %" PRIu64 ", interrupts", event->file);
+	if (event->kind == PB_GUEST_HOST_INTERRUPT || event->kind == PB_GUEST_HOST_FRAME)
+		snprintf(name, sizeof(name), "channel %" PRIu64 ", %ss", event->file,
+			 pb_guest_event_name(event->kind));
 	else
 		snprintf(name, sizeof(name), "%s %" PRIu64 ", queue 0x%08" PRIx32 " (node %" PRIu32 ")",
 			 pb_guest_event_is_host(event) ? "channel" : "file", event->file, event->queue,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/tool/trace_open.h"
+#include "patchbay/abi/channel.h"
 #include "patchbay/abi/submission.h"
 
 #define QUEUES 0x10000u
@@ -13,8 +14,7 @@
 /** A slot of the table of queues, and the open submissions of its queue. */
 struct queue {
 	struct pb_lane_slot slot;
-	uint32_t put; /**< put index of the last SUBMIT record */
-	bool put_known;
+	uint32_t put; /**< put index of the last SUBMIT record; open.counted: there was one */
 	struct pb_open open;
 };
 
@@ -23,6 +23,10 @@ struct builder {
 	struct pb_timeline *timeline;
 	struct queue *queues[QUEUES]; /**< by slot */
 	uint64_t node_free[NODES];    /**< end of the last packet of each node */
+	uint64_t node_stop
+		[NODES]; /**< one more than the time of the last stop of each node; 0: there was none */
+	uint64_t stop;   /**< of the last stop of any node */
+	bool blind;      /**< stops are not recorded */
 	uint64_t now;
 	uint32_t incarnation; /**< of the last BOOT record, or PB_TRACE_UNKNOWN */
 	bool failed;
@@ -108,27 +112,38 @@ static struct pb_packet *add(struct builder *builder, struct queue *queue)
 	return packet;
 }
 
-/** Finds the packet that a record is about, or makes it. @return NULL: out of memory */
-static struct pb_packet *find(struct builder *builder, struct queue *queue, uint32_t event, uint32_t fence_id)
+/** The last stop of a queue's node, as pb_open_find() wants it. */
+static uint64_t stop_of(const struct builder *builder, const struct queue *queue)
 {
-	struct pb_packet *packet = pb_open_find(&queue->open, event, fence_id);
+	const uint32_t node = builder->timeline->lanes.lanes[queue->slot.current].node;
+
+	if (builder->blind)
+		return PB_TRACE_NEVER;
+	return node < NODES ? builder->node_stop[node] : builder->stop;
+}
+
+/** Finds the packet that a record is about, or makes it. @return NULL: out of memory */
+static struct pb_packet *find(struct builder *builder, struct queue *queue, uint32_t event,
+			      const uint32_t *arguments)
+{
+	struct pb_packet *packet = pb_open_find(&queue->open, event, arguments, stop_of(builder, queue));
 
 	if (packet != NULL)
 		return packet;
 	packet = add(builder, queue);
 	if (packet != NULL)
-		packet->fence_id = fence_id;
+		packet->fence_id = arguments[0];
 	return packet;
 }
 
 /** Handles SUBMIT, which reports how many submissions are open: adds the missing ones. */
 static void on_submit(struct builder *builder, struct queue *queue, uint32_t put, uint32_t completed)
 {
-	const uint32_t fresh = queue->put_known ? put - queue->put : 1u;
+	const uint32_t fresh = queue->open.counted ? put - queue->put : 1u;
 	uint32_t missing = put - completed - queue->open.count;
 
 	queue->put = put;
-	queue->put_known = true;
+	queue->open.counted = true;
 	/* The last `fresh` of them were submitted now. */
 	for (; missing != 0 && missing <= PB_OPEN_MAX; missing--) {
 		struct pb_packet *packet = add(builder, queue);
@@ -167,7 +182,7 @@ static void leave(struct builder *builder, struct queue *queue, struct pb_packet
 static void on_complete(struct builder *builder, struct queue *queue, const struct pb_trace_record *record)
 {
 	const uint32_t node = PB_TRACE_DONE_NODE(record->arguments[1]);
-	struct pb_packet *packet = find(builder, queue, PB_TRACE_COMPLETE, record->arguments[0]);
+	struct pb_packet *packet = find(builder, queue, PB_TRACE_COMPLETE, record->arguments);
 
 	if (packet == NULL)
 		return;
@@ -192,6 +207,16 @@ static void on_return(struct builder *builder, struct queue *queue, uint32_t cou
 		queue->open.packets[0].kind = PB_PACKET_PREEMPTED;
 		leave(builder, queue, &queue->open.packets[0], node);
 	}
+}
+
+/** Handles PATCH. What is patched once more, after it was fed and recalled, keeps its first times. */
+static void on_patch(struct builder *builder, struct pb_packet *packet, uint32_t patches)
+{
+	packet->patches = patches;
+	if (packet->feed != PB_TRACE_NEVER)
+		return;
+	packet->patch = builder->now;
+	packet->patched = PB_TRACE_NEVER;
 }
 
 static void on_feed(struct builder *builder, struct pb_packet *packet, uint32_t context)
@@ -223,14 +248,14 @@ static bool on_packet(struct builder *builder, uint32_t event, struct queue *que
 	if (event != PB_TRACE_PATCH && event != PB_TRACE_PATCHED && event != PB_TRACE_FEED &&
 	    event != PB_TRACE_KIND)
 		return false;
-	packet = find(builder, queue, event, arguments[0]);
+	packet = find(builder, queue, event, arguments);
 	if (packet == NULL)
 		return true;
 	if (event == PB_TRACE_PATCH) {
-		packet->patch = builder->now;
-		packet->patches = arguments[1];
+		on_patch(builder, packet, arguments[1]);
 	} else if (event == PB_TRACE_PATCHED) {
-		packet->patched = builder->now;
+		if (packet->feed == PB_TRACE_NEVER)
+			packet->patched = builder->now;
 	} else if (event == PB_TRACE_FEED) {
 		on_feed(builder, packet, arguments[1]);
 	} else {
@@ -250,7 +275,7 @@ static void drop_open(struct builder *builder, struct queue *queue)
 		keep_packet(builder, packet);
 	}
 	queue->open.count = 0;
-	queue->put_known = false;
+	queue->open.counted = false;
 }
 
 /** Whatever happens to queues from here on cannot be in the trace, or they are gone. @param gone the latter */
@@ -326,6 +351,20 @@ static void on_queue(struct builder *builder, uint32_t event, const struct pb_tr
 		keep_mark(builder, record, lane);
 }
 
+/** Handles what tells of stops: a node that no longer runs, and whether the trace has such records. */
+static void on_stop(struct builder *builder, uint32_t event, const struct pb_trace_record *record)
+{
+	const uint32_t node = PB_TRACE_WHAT_OBJECT(record->what);
+
+	if (event == PB_TRACE_LEVELS)
+		builder->blind = (record->arguments[0] >> 4u * PB_TRACE_CATEGORY_NODE & 0xfu) == 0;
+	if (event != PB_TRACE_NODE || record->arguments[0] == PB_NODE_STATE_RUNNING)
+		return;
+	builder->stop = builder->now + 1u;
+	if (node < NODES)
+		builder->node_stop[node] = builder->stop;
+}
+
 /** Handles one record. */
 static void handle(struct builder *builder, const struct pb_trace_moment *moment)
 {
@@ -341,6 +380,7 @@ static void handle(struct builder *builder, const struct pb_trace_moment *moment
 	if (event == PB_TRACE_LEVELS && (PB_TRACE_LEVELS_LIFE(record->arguments[0]) == 0 ||
 					 PB_TRACE_LEVELS_LIFE(record->arguments[1]) == 0))
 		forget_queues(builder, false);
+	on_stop(builder, event, record);
 	if (event != 0 && object != PB_TRACE_NONE && event != PB_TRACE_NODE)
 		on_queue(builder, event, record);
 	else

@@ -22,7 +22,7 @@ NONE, OPEN = 0xFFFF, 1
 # The clock of the link, and that of day, when the trace begins.
 BASE, DAY = 5_000_000_000, 1_700_000_000_000_000_000
 HERE, OTHER = 0x00010002, 0x00010003
-SUBMITTED, INTERRUPT, SEEN = 1, 2, 3
+SUBMITTED, INTERRUPT, SEEN, FRAME = 1, 2, 3, 4
 
 
 def piece(kind, content):
@@ -78,14 +78,19 @@ EVENTS = (
     [event(BASE + time, SUBMITTED, HERE, index, fence, 1000 + index) for index, (time, fence) in enumerate(PUTS)]
     + [event(BASE + 95, SEEN, HERE, 1), event(BASE + 90, INTERRUPT), event(BASE + 190, SEEN, HERE, 3)]
     + [event(BASE + 50, SUBMITTED, OTHER, 0, 1, 1, 1)]
+    # Ends of frames: one behind what was seen at 95, which ended at 100; one before a put, which the firmware has seen at 200.
+    + [event(BASE + 97, FRAME, index=41), event(BASE + 205, FRAME, index=42)]
     # Before the recording, before the machine had booted, and long after.
     + [event(BASE - 10, SUBMITTED, HERE, 9, 6), event(0, SUBMITTED, HERE, 9, 6), event(2**53, SUBMITTED, HERE, 9, 6)]
 )
 # By hand: a put is not behind what the firmware did with it first (200), nothing is seen before it has ended (100).
-DECODED = [(20, "submitted"), (22, "submitted"), (25, "submitted"), (50, "submitted"), (90, "interrupt"), (95, "seen"), (190, "seen"), (210, "submitted")]
+DECODED = [(20, "submitted"), (22, "submitted"), (25, "submitted"), (50, "submitted"), (90, "interrupt"), (95, "seen"), (97, "frame"), (190, "seen"),
+           (205, "frame"), (210, "submitted")]
 WAITS = [(5, 20, 30, 100), (8, 22, 45, 140), (6, 25, 50, 180), (5, 200, 200, 250)]
 CALLS = sorted([(20, "host submitted", 5), (22, "host submitted", 8), (25, "host submitted", 6), (200, "host submitted", 5),
-                (50, "host submitted", 1), (90, "host interrupt", None), (100, "host seen", 5), (190, "host seen", 6)], key=repr)
+                (50, "host submitted", 1), (90, "host interrupt", None), (100, "host seen", 5), (190, "host seen", 6),
+                (100, "host frame", None), (200, "host frame", None)], key=repr)
+FRAMES = [(100, 41), (200, 42)]
 
 
 def write_trace(path, schema, anchored=True):
@@ -116,6 +121,7 @@ def check_page(path, joined):
     same("hosts", data["hosts"], [[0, "glx_gears", 77, 3]])
     same("events", sorted([(row[0], row[1], row[3]) for row in data["calls"]], key=repr), CALLS)
     same("all are the host's", {row[6] for row in data["calls"]}, {0})
+    same("frames", [(row[0], row[7], row[2]) for row in data["calls"] if len(row) > 7], [(*frame, None) for frame in FRAMES])
 
 
 def check_perfetto(path, joined):
@@ -127,7 +133,10 @@ def check_perfetto(path, joined):
     same("tracks", names, {((process, "channel 3, queue 0x00010002 (node 0)"), "host submitted"),
                            ((process, "channel 3, queue 0x00010002 (node 0)"), "host seen"),
                            ((process, "channel 3, queue 0x00010003 (node 1)"), "host submitted"),
-                           ((process, "channel 3, interrupts"), "host interrupt")})
+                           ((process, "channel 3, interrupts"), "host interrupt"),
+                           ((process, "channel 3, frames"), "host frame")})
+    frames = [(one.begin, one.notes["frame"]) for one in trace.slices if one.name == "host frame"]
+    same("frames", sorted(frames), [(DAY + 1000 * time, number) for time, number in FRAMES])
     waiting = sorted(one.end - one.begin for one in trace.slices if one.name == "waiting")
     same("waits in ns", waiting, [10_000, 23_000, 25_000])
     flows = {}
@@ -143,8 +152,21 @@ def check_ctf(path, joined):
     said = subprocess.run(["babeltrace2", "--no-delta", path + ".ctf"], capture_output=True, text=True, check=True).stdout
     got = [line.split("] ")[1] for line in said.splitlines() if "] host_" in line]
     assert len(got) == len(DECODED), got
+    frames = [line for line in got if line.startswith("host_frame")]
+    same("frames", [line.split("index = ")[1].split(",")[0] for line in frames], [str(number) for _, number in FRAMES])
     same("an event", got[2], f"host_submitted: {{ host = 0, channel = 3, node = 0, queue = 0x{HERE:X}, value = 1002, fence = 0x6, "
          f"index = 2, host_ns = {(BASE + 25) * 1000}, pid = 77, comm = \"glx_gears\" }}")
+
+
+def check_chrome(path, joined):
+    patchbay("trace", "export", "--chrome", path + ".json", joined)
+    with open(path + ".json", encoding="utf-8") as file:
+        events = json.load(file)["traceEvents"]
+    frames = [one for one in events if one["ph"] == "i" and one["name"].startswith("frame ")]
+    same("frames", [(one["ts"], one["name"]) for one in frames], [(time, f"frame {number}") for time, number in FRAMES])
+    track = (frames[0]["pid"], frames[0]["tid"])
+    names = [one["args"]["name"] for one in events if one["name"] == "thread_name" and (one["pid"], one["tid"]) == track]
+    same("their track", names, ["host glx_gears 77, channel 3"])
 
 
 def check_refused(path, trace):
@@ -156,7 +178,8 @@ def check_refused(path, trace):
         (good + b"PBHOST02" + good[8:], "no host's"),
         (good + bytes(40), "no host's"),
         (b"PBHOST01" + struct.pack("<4I16s", 1, 1, 2**32 - 1, 0, b"x"), "too long"),
-        (section([event(1, 4)]), "no known kind"),
+        # What a later version has added is refused, not misread.
+        (section([event(1, 5)]), "no known kind"),
         (section([event(1, 0)]), "no known kind"),
         (section([event(2**64 - 1, SEEN)]), "no time"),
         (b"PBHOST99" + good[8:], "there is no event"),
@@ -190,11 +213,12 @@ def main():
             length = struct.unpack("<8sII", file.read(16))[2]
             schema = file.read(length)
         write_trace(path + ".trace", schema)
-        same("what import says", join(path + ".trace", section(EVENTS, lost=4), path + ".joined").stdout, "11 events of hosts, 4 lost\n")
+        same("what import says", join(path + ".trace", section(EVENTS, lost=4), path + ".joined").stdout, "13 events of hosts, 4 lost\n")
         same("times", host_lines(path + ".joined"), DECODED)
         check_page(path, path + ".joined")
         check_perfetto(path, path + ".joined")
         check_ctf(path, path + ".joined")
+        check_chrome(path, path + ".joined")
         # Two links in one file, and a second import: each has a number of its own.
         join(path + ".trace", section(EVENTS[:1]) + section(EVENTS[1:2], pid=78), path + ".two")
         join(path + ".two", section(EVENTS[2:3], pid=79), path + ".three")

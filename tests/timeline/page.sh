@@ -87,6 +87,19 @@ want "no label repeats" 'v["ticks.repeated"] == 0 && v["ticks.least"] >= 2'
 want "a link keeps the view" 'v["link.again"] == v["link.first"] && v["link.back"] == "true"'
 want "and says all of it" 'v["link.first"] == "#1234.5-2345.25&hide=failed&compact&packet=7&measure=1000-2500.5&dark"'
 want "dark is dark" 'v["link.dark"] == "rgb(22, 27, 33)"'
+# The frames that two programs have marked: a line through a lane of its host for each, also of those without a label.
+"$sample" 2000 "$work/small.trace" >"$work/small"
+python3 "$(dirname "$0")/frames.py" "$work/small.trace" "$work/host"
+"$patchbay" trace import "$work/small.trace" "$work/host" "$work/joined.trace" >"$work/imported"
+"$patchbay" trace export --html "$work/frames.html" "$work/joined.trace"
+HOME=$work timeout 150 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
+	--user-data-dir="$work/profile" --window-size=1440,900 --virtual-time-budget=10000 --enable-logging=stderr \
+	--dump-dom "file://$work/frames.html#selftest" >"$work/dom" 2>"$work/log"
+if grep CONSOLE "$work/log" || ! grep -qx 'marked 60' "$work/dom" || ! grep -qx 'lines 60' "$work/dom"; then
+	echo "failed: frames of hosts" >&2
+	sed -n '/^begin-of-report$/,/^end-of-report$/p' "$work/dom" >&2
+	failed=1
+fi
 # The link is opened anew.
 HOME=$work timeout 150 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
 	--user-data-dir="$work/profile" --window-size=1440,600 --virtual-time-budget=3000 \

@@ -14,8 +14,12 @@ add_test(NAME timeline_ctf
 # Events of hosts, in all exports.
 add_test(NAME timeline_host
   COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/host.py $<TARGET_FILE:timeline_sample> $<TARGET_FILE:patchbay>)
+# Events of hosts on simulated cards.
+add_test(NAME timeline_host_sim
+  COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/host_sim.py $<TARGET_FILE:patchbay>
+    ${PROJECT_SOURCE_DIR}/tests/data/bdw.subm.zst)
 # Traces that no recording makes.
 add_test(NAME timeline_hostile
   COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/hostile.py $<TARGET_FILE:timeline_sample> $<TARGET_FILE:patchbay>)
 # Not some of the quick tests, which build no command.
-set_tests_properties(timeline_perfetto timeline_ctf timeline_host timeline_hostile PROPERTIES LABELS long)
+set_tests_properties(timeline_perfetto timeline_ctf timeline_host timeline_host_sim timeline_hostile PROPERTIES LABELS long)

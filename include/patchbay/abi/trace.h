@@ -87,7 +87,9 @@ enum pb_trace_event {
  * SUBMIT: the queue or its node has other submissions; otherwise PATCH or FEED follows, at once if there is room.
  * COMPLETE: the fence; the host interrupt comes with it, unless it is moderated. INTERRUPT: the
  * host interrupt for completions that moderation held back; those for replies and events are not recorded.
- * FEED: again if the engine was stopped meanwhile. RETURN: `count` of the oldest submissions returned to the host.
+ * KIND: at each admission of a submission with such flags, before FEED and behind what the admission has written of
+ * PATCH and PATCHED; again if the submission was recalled. PATCH: again if it was recalled before it was patched, or was
+ * suspended. FEED: again if the engine was stopped meanwhile. RETURN: `count` of the oldest submissions returned to the host.
  */
 
 /*

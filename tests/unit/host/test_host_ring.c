@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "patchbay/host_trace.h"
+#include "patchbay/link.h"
 #include "tests/unit/unit.h"
 
 #define ROOM    8u
@@ -82,6 +83,40 @@ static void the_counters_go_round(void **state)
 	add(0, 11);
 	expect(64, 3, 8);
 	assert_int_equal(trace.lost, 3);
+}
+
+static uint64_t clock_us;
+
+static uint64_t now(struct pb_link *link)
+{
+	(void)link;
+	return clock_us;
+}
+
+static void a_frame_has_a_number_and_the_time_of_the_link(void **state)
+{
+	static const struct pb_link_ops ops = {.now = now};
+	struct pb_link link = {.ops = &ops}, other = {.ops = &ops, .trace = &trace};
+	struct pb_host_event got[4];
+
+	(void)state;
+	assert_int_equal(pb_host_trace_begin(&trace, events, 4, NULL), PB_ERROR_OK);
+	pb_host_trace_frame(&link); /* without a ring */
+	link.trace = &trace;
+	for (clock_us = 50; clock_us < 56; clock_us++)
+		pb_host_trace_frame(clock_us == 54 ? &other : &link);
+	/* The ring has lost two of six, and their numbers stay. */
+	assert_int_equal(pb_host_trace_read(&trace, got, 4), 4);
+	assert_int_equal(trace.lost, 2);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_memory_equal(&got[i],
+				    &((const struct pb_host_event){
+					    .time_us = 52 + i, .kind = PB_HOST_FRAME, .index = 3 + i}),
+				    sizeof(got[i]));
+	trace.frames = UINT32_MAX;
+	pb_host_trace_frame(&link);
+	assert_int_equal(pb_host_trace_read(&trace, got, 4), 1);
+	assert_int_equal(got[0].index, 0);
 }
 
 static void a_room_is_a_power_of_two(void **state)
@@ -163,8 +198,11 @@ static void threads_share_a_ring(void **state)
 UNIT_SUITE(test_host_ring)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_ring_keeps_the_newest), cmocka_unit_test(a_reader_takes_some),
-		cmocka_unit_test(the_counters_go_round),   cmocka_unit_test(a_room_is_a_power_of_two),
+		cmocka_unit_test(a_ring_keeps_the_newest),
+		cmocka_unit_test(a_reader_takes_some),
+		cmocka_unit_test(the_counters_go_round),
+		cmocka_unit_test(a_frame_has_a_number_and_the_time_of_the_link),
+		cmocka_unit_test(a_room_is_a_power_of_two),
 		cmocka_unit_test(threads_share_a_ring),
 	};
 

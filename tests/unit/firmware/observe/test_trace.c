@@ -106,6 +106,49 @@ static void a_submission_leaves_its_way(void **state)
 	card_stop(&card);
 }
 
+/* Behind PATCH and PATCHED of its admission, and once more when it is admitted again: timelines count on that. */
+static void a_kind_is_told_at_each_admission_before_the_feed(void **state)
+{
+	static const struct expected patched[] = {
+		{PB_TRACE_PATCH, 0, 7, 1},
+		{PB_TRACE_PATCHED, 0, 7, PB_ERROR_OK},
+		{PB_TRACE_KIND, 0, 7, PB_FLAG_PRESENT},
+		{PB_TRACE_FEED, 0, 7, 0},
+		{PB_TRACE_COMPLETE, 0, 7, PB_TRACE_DONE(0, PB_ERROR_OK)},
+	};
+	static const uint32_t recalled[8] = {PB_TRACE_KIND, PB_TRACE_FEED, PB_TRACE_KIND, PB_TRACE_FEED,
+					     PB_TRACE_NODE, PB_TRACE_NODE, PB_TRACE_KIND, PB_TRACE_FEED};
+	uint32_t way[8], steps = 0;
+	struct pb_descriptor descriptor;
+	struct card card;
+
+	(void)state;
+	start(&card);
+	descriptor = card_mark(&card, 0, 7);
+	descriptor.flags |= PB_FLAG_PRESENT;
+	card_submit(&card, 0, &descriptor);
+	(void)card_wait(&card, 0, 1);
+	read_all();
+	expect("a present", patched, sizeof(patched) / sizeof(patched[0]));
+	descriptor = card_busy(&card, 1, 20000);
+	descriptor.flags |= PB_FLAG_PRESENT;
+	/* The second one of two waits in the engine's ring, from where it is recalled. */
+	for (descriptor.fence_id = 8; descriptor.fence_id < 10u; descriptor.fence_id++)
+		card_submit(&card, 0, &descriptor);
+	card_run(&card, 2000);
+	assert_int_equal(pb_queue_suspend(&card.queues[0], PB_STOP_RECALL), PB_ERROR_OK);
+	assert_int_equal(pb_queue_resume(&card.queues[0]), PB_ERROR_OK);
+	(void)card_wait(&card, 0, 3);
+	read_all();
+	for (uint32_t i = 0; i < count; i++) {
+		if (event(i) == PB_TRACE_KIND || event(i) == PB_TRACE_NODE || event(i) == PB_TRACE_FEED)
+			way[steps++ % 8u] = event(i);
+	}
+	assert_int_equal(steps, 8);
+	assert_memory_equal(way, recalled, sizeof(recalled));
+	card_stop(&card);
+}
+
 static void a_refused_one_says_why(void **state)
 {
 	static const struct expected expected[] = {
@@ -280,6 +323,7 @@ UNIT_SUITE(test_trace)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_boot_leaves_its_stages),
 		cmocka_unit_test(a_submission_leaves_its_way),
+		cmocka_unit_test(a_kind_is_told_at_each_admission_before_the_feed),
 		cmocka_unit_test(a_refused_one_says_why),
 		cmocka_unit_test(levels_say_how_much),
 		cmocka_unit_test(who_may_set_levels),

@@ -32,6 +32,7 @@ pb_library(test_trace_sample SOURCES ${PROJECT_SOURCE_DIR}/tests/unit/trace_samp
 pb_library(test_timeline_view SOURCES ${PROJECT_SOURCE_DIR}/tests/unit/timeline_view.c LINKS cmocka cjson)
 pb_unit_test(test_trace_wakes RUNNER tool SOURCES ${here}/test_trace_wakes.c LINKS pb_trace cjson)
 pb_unit_test(test_trace_clock RUNNER tool SOURCES ${here}/test_trace_clock.c LINKS pb_trace)
+pb_unit_test(test_trace_open RUNNER tool SOURCES ${here}/test_trace_open.c LINKS pb_trace)
 pb_unit_test(test_trace_lanes RUNNER tool SOURCES ${here}/test_trace_lanes.c LINKS test_timeline_view pb_trace cjson)
 foreach(name trace_tool trace_export)
   pb_unit_test(test_${name} RUNNER tool SOURCES ${here}/test_${name}.c LINKS test_trace_sample cjson)
