@@ -23,10 +23,9 @@ struct builder {
 	struct pb_timeline *timeline;
 	struct queue *queues[QUEUES]; /**< by slot */
 	uint64_t node_free[NODES];    /**< end of the last packet of each node */
-	uint64_t node_stop
-		[NODES]; /**< one more than the time of the last stop of each node; 0: there was none */
-	uint64_t stop;   /**< of the last stop of any node */
-	bool blind;      /**< stops are not recorded */
+	uint64_t node_stop[NODES];    /**< 1 + time of the last stop of each node; 0: there was none */
+	uint64_t stop;                /**< 1 + time of the last stop of any node */
+	bool blind;                   /**< stops are not recorded */
 	uint64_t now;
 	uint32_t incarnation; /**< of the last BOOT record, or PB_TRACE_UNKNOWN */
 	bool failed;
