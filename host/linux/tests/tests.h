@@ -96,7 +96,9 @@
 	X(another_card_starts_while_the_machine_sleeps)                                                      \
 	X(a_machine_sleeps_when_memory_is_short)                                                             \
 	X(a_machine_returns_from_disk_by_the_platform)                                                       \
-	X(a_machine_returns_from_disk_by_a_shutdown)
+	X(a_machine_returns_from_disk_by_a_shutdown)                                                         \
+	X(a_machine_returns_from_disk_on_another_card)                                                       \
+	X(a_machine_returns_from_disk_on_a_smaller_card)
 
 /* Calls of which each allocation fails, with pbd_fail.ko (scripts/linux run_fail). */
 #define PBD_FAIL_CALLS(X)                                                                                    \
