@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 
-from linux_machine import ENDS_WITH_US, MACHINE_SECONDS, Card, Failure, Machine
+from linux_machine import ENDS_WITH_US, MACHINE_SECONDS, PATIENT, Card, Failure, Machine
 
 # Tests of one machine that sleeps in memory, on a card that is there afterwards.
 TESTS = ("a_machine_that_is_woken_is_as_before,the_clock_wakes_the_machine,the_button_wakes_the_machine,"
@@ -137,7 +137,7 @@ class Sleeper:
     def start(self, words, extra=()):
         """Starts the machine on the card."""
         path = os.path.join(self.work, f"monitor{len(os.listdir(self.work))}")
-        self.machine = Machine(self.options, self.cards[-1], words,
+        self.machine = Machine(self.options, self.cards[-1], words, PATIENT + " hibernate=nocompress",
                                extra=("-qmp", f"unix:{path},server=on,wait=off", *extra))
         self.monitor = Monitor(path)
         return self.machine
