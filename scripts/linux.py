@@ -83,6 +83,8 @@ def serve(machine, card, options=None):
         elif line == "HOST stop-mcu":
             card.kill_mcu(signal.SIGSTOP)
             machine.answer("stopped")
+        elif line == "HOST continue-mcu":
+            card.kill_mcu(signal.SIGCONT)
         elif line.startswith("HOST compare "):
             answer = compare(card, options, line.split()[2:])
             machine.seen.append("compared: " + answer)

@@ -56,7 +56,7 @@ build_client_guest() {
 		-o "$tree/bin/pbd-picture" "$root/host/linux/tests/clients/picture.c"
 	logged linux-guest gcc -std=gnu11 -O2 -Wall -Wextra -Werror -static -D__user= -isystem "$folder/uapi" \
 		-I"$root" -I"$root/include" -I"$root/host/linux/tests" -o "$tree/bin/pbd-kms" \
-		"$root"/host/linux/tests/clients/kms{,_display}.c "$root/host/linux/tests/guest.c"
+		"$root"/host/linux/tests/clients/kms{,_buffers,_display,_events,_files,_state}.c "$root/host/linux/tests/guest.c"
 	logged linux-guest gcc -std=gnu11 -O2 -Wall -Wextra -Werror -static -D__user= -isystem "$folder/uapi" \
 		-o "$tree/bin/pbd-flips" "$root/host/linux/tests/clients/flips.c"
 	for module in "${client_modules[@]}"; do

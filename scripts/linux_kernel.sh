@@ -2,6 +2,8 @@
 # shellcheck shell=bash disable=SC2154
 # The kernel's own source: its style checker, and a kernel that watches the driver. Sourced by scripts/linux.
 
+# Brings what the style checker is written in.
+packages_lint=(dpkg-dev)
 # What must be on in the kernel that is built, or its run shows nothing.
 watchers=(PROVE_LOCKING KASAN DEBUG_ATOMIC_SLEEP DEBUG_KMEMLEAK SW_SYNC)
 
@@ -38,27 +40,49 @@ lint_sparse() {
 	say "sparse has no complaint"
 }
 
+# style_of FOLDER FILE: what the style checker in a folder says of a file. Two of its checks cannot be met by any header of
+# tracepoints.
+style_of() {
+	local options=(--no-tree --strict --terse --show-types --max-line-length=120)
+	[[ $2 == *_trace.h ]] && options+=(--ignore "PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE")
+	"$1/scripts/checkpatch.pl" "${options[@]}" -f "$2" 2>&1 | grep -v '^total: ' || true
+}
+
 # lint_style FOLDER: the kernel's style by the checker in a folder, with lines of 120: errors and warnings fail, remarks (--strict)
-# are counted in $remarks. Two of its checks cannot be met by any header of tracepoints.
+# are counted in $remarks. As many files at once as there are processors.
 lint_style() {
-	local file complaints log=$logs/linux-style.log options
-	mkdir -p "$logs"
-	need_packages dpkg-dev # brings what the checker is written in
+	local file complaints log=$logs/linux-style.log parts=$folder/style
+	rm -rf "$parts"
+	mkdir -p "$logs" "$parts/compat"
+	need_packages "${packages_lint[@]}"
 	# A checker that does not run would find no complaint below.
 	echo 'int planted=1;' >"$folder/planted.c"
 	{ "$1/scripts/checkpatch.pl" --no-tree --terse -f "$folder/planted.c" 2>&1 || true; } | grep 'ERROR: spaces required' >/dev/null ||
 		die 1 "the style checker in $1 does not find what it should"
-	: >"$log"
 	for file in "$root"/host/linux/*.[ch] "$root"/host/linux/compat/*.h; do
-		options=(--no-tree --strict --terse --show-types --max-line-length=120)
-		[[ $file == *_trace.h ]] && options+=(--ignore "PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE")
-		"$1/scripts/checkpatch.pl" "${options[@]}" -f "$file" 2>&1 | grep -v '^total: ' >>"$log" || true
+		(($(jobs -rp | wc -l) < $(nproc))) || wait -n || true
+		style_of "$1" "$file" >"$parts/${file#"$root/host/linux/"}" &
 	done
+	wait
+	cat "$parts"/*.[ch] "$parts"/compat/*.h >"$log"
 	complaints=$(grep -cE ': (ERROR|WARNING):' "$log" || true)
 	remarks=$(grep -c ': CHECK:' "$log" || true)
 	((complaints == 0)) || grep -E ': (ERROR|WARNING):' "$log" | sed "s,^$root/,," >&2
 	((complaints == 0)) || die 1 "the kernel's style checker has $complaints complaints"
 	say "the kernel's style checker has no complaint, and $remarks remarks"
+}
+
+# lint_beside FOLDER: both at once, after other work. Each ends its own shell where it fails.
+lint_beside() {
+	local result=0 sparse style
+	renice -n 10 -p "$BASHPID" >/dev/null
+	(step "sparse" lint_sparse) &
+	sparse=$!
+	(step "the kernel's style" lint_style "$1") &
+	style=$!
+	wait "$sparse" || result=1
+	wait "$style" || result=1
+	return "$result"
 }
 
 # lint: both, and a line of the record.

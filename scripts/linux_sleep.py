@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 
-from linux_machine import ENDS_WITH_US, MACHINE_SECONDS, Card, Failure, Machine
+from linux_machine import ENDS_WITH_US, MACHINE_SECONDS, PATIENT, Card, Failure, Machine
 
 # Tests of one machine that sleeps in memory, on a card that is there afterwards.
 TESTS = ("a_machine_that_is_woken_is_as_before,the_clock_wakes_the_machine,the_button_wakes_the_machine,"
@@ -137,7 +137,7 @@ class Sleeper:
     def start(self, words, extra=()):
         """Starts the machine on the card."""
         path = os.path.join(self.work, f"monitor{len(os.listdir(self.work))}")
-        self.machine = Machine(self.options, self.cards[-1], words,
+        self.machine = Machine(self.options, self.cards[-1], words, PATIENT + " hibernate=nocompress",
                                extra=("-qmp", f"unix:{path},server=on,wait=off", *extra))
         self.monitor = Monitor(path)
         return self.machine
@@ -230,10 +230,10 @@ def run_sleep(linux, options, work, table):
             sleeper.stop()
 
 
-def return_from_disk(sleeper, words, table):
+def return_from_disk(sleeper, words, table, other_card=None):
     """
     A machine writes its memory to a disk and ends; another one goes on from there. Meanwhile a client has taken the
-    channel that the first one had.
+    channel that the first one had, or the card is another one, with that much memory.
     """
     disk = os.path.join(sleeper.work, "disk")
     with open(disk, "wb") as file:
@@ -246,10 +246,15 @@ def return_from_disk(sleeper, words, table):
         table.machine(first)
         return
     with socket.socket(socket.AF_UNIX) as client:
-        client.connect(sleeper.cards[-1].socket)
-        if not client.recv(8):
-            raise Failure("the card does not take another client")
-        sleeper.draw()
+        if other_card:
+            sleeper.cards[-1].stop()
+            sleeper.memory = other_card
+            sleeper.start_card()
+        else:
+            client.connect(sleeper.cards[-1].socket)
+            if not client.recv(8):
+                raise Failure("the card does not take another client")
+            sleeper.draw()
         second = sleeper.start(words, extra)
         sleeper.serve()
     if "HOST disk" in second.seen:
@@ -257,14 +262,21 @@ def return_from_disk(sleeper, words, table):
     table.machine(second)
 
 
+# What the driver does when its machine returns: with another driver there in the meantime, and without. The memory of the
+# card that is there then, if it is another one; that of the first.
+HIBERNATE = (("resume,a_machine_returns_from_disk_by_the_platform", None, None),
+             ("resume_first,a_machine_returns_from_disk_by_a_shutdown", None, None),
+             ("resume,a_machine_returns_from_disk_on_another_card", "16M", "16M"),
+             ("resume_first,a_machine_returns_from_disk_on_a_smaller_card", "16M", "64M"))
+
+
 def run_hibernate(linux, options, work, table):
     """Machines whose memory is on a disk meanwhile: with the driver there when they return, and without."""
-    for words in ("resume,a_machine_returns_from_disk_by_the_platform",
-                  "resume_first,a_machine_returns_from_disk_by_a_shutdown"):
-        place = os.path.join(work, words.partition(",")[0])
+    for words, other_card, memory in HIBERNATE:
+        place = os.path.join(work, words.partition(",")[2])
         os.makedirs(place)
-        sleeper = Sleeper(options, place)
+        sleeper = Sleeper(options, place, memory)
         try:
-            return_from_disk(sleeper, words, table)
+            return_from_disk(sleeper, words, table, other_card)
         finally:
             sleeper.stop()

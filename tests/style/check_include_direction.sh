@@ -66,7 +66,7 @@ rule '^host/wddm/windows/' "$none" "\"host/wddm/(windows/)?[^/\"]*\"|\"standin[.
 # The DRM driver takes the kernel's headers; its tests are programs of the guest.
 kernel='<(linux|drm|trace|uapi/drm)/[^>]*[.]h>'
 rule '^host/linux/' '^host/linux/(tests|tools)/' "\"(pbd_[a-z0-9_]*|patchbay_drm|patchbay_i915|host/gl/client)[.]h\"|$public|$kernel"
-rule '^host/linux/tests/' "$none" "\"((../)?(guest|shown)|failing|gl|objects|tests|tests/e2e/gl_endless|i915|chain|kms_display|../patchbay_(drm|i915)|hal/engine/packets)[.]h\"|$public|<[^>]*>"
+rule '^host/linux/tests/' "$none" "\"((../)?(guest|shown)|failing|gl|objects|tests|tests/e2e/gl_endless|i915|chain|kms_(display|checks)|../patchbay_(drm|i915)|hal/engine/packets)[.]h\"|$public|<[^>]*>"
 rule '^host/linux/tools/' "$none" '"../patchbay_i915[.]h"|<[^>]*>'
 # Programs of others, which see what is installed; and a board of theirs.
 rule '^host/examples/[^/]*$' "$none" "$public|\"example[.]h\"|<[^>]*>"

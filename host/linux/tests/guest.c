@@ -22,6 +22,8 @@
 
 /* Longest time that a test may take; an emulated machine is slow, and slower by pbd_slow= with a kernel that checks all. */
 #define TEST_SECONDS 60u
+/* Exit status of a test's process whose driver lacks what the test is about. */
+#define STATUS_LACKS 3
 
 uint64_t guest_number(const char *key, uint64_t otherwise)
 {
@@ -53,7 +55,21 @@ void guest_check_eq(uint64_t actual, uint64_t expected, const char *text, const 
 	_exit(1);
 }
 
+void guest_lacks(const char *what)
+{
+	printf("  lacks: %s\n", what);
+	fflush(stdout);
+	_exit(STATUS_LACKS);
+}
+
 /* ---- the runner ---- */
+
+static const char *verdict(int status)
+{
+	if (status == 0)
+		return "ok";
+	return WIFEXITED(status) && WEXITSTATUS(status) == STATUS_LACKS ? "LACKS" : "FAIL";
+}
 
 /* Ends what a test has left behind, so that the next one finds no foreign load. They are ours: see guest_run(). */
 static void end_group(pid_t group)
@@ -94,7 +110,7 @@ static bool run_one(const struct guest_test *test)
 	end_group(child);
 	if (WIFSIGNALED(status))
 		printf("  ended by signal %d\n", WTERMSIG(status));
-	printf("%s %s %lld\n", status == 0 ? "ok" : "FAIL", test->name,
+	printf("%s %s %lld\n", verdict(status), test->name,
 	       (long long)((guest_now_ns() - start) / 1000000));
 	fflush(stdout);
 	return status == 0;

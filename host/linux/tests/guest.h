@@ -16,6 +16,9 @@
 
 void guest_check_eq(uint64_t actual, uint64_t expected, const char *text, const char *file, int line);
 
+/* Ends the test: the driver does not offer what it is about. Its verdict is LACKS. @what: what has been observed */
+void guest_lacks(const char *what) __attribute__((noreturn));
+
 /* A test; it ends with a return, or in a failed check. */
 struct guest_test {
 	const char *name;

@@ -12,10 +12,9 @@
 #include <unistd.h>
 
 #include "guest.h"
+#include "objects.h"
 #include "shown.h"
 #include "tests.h"
-
-#define MIB (1u << 20)
 
 /* What a sleep must not change: objects in VRAM, a submission on its way, one that waits for another driver. */
 struct before {
@@ -196,20 +195,23 @@ static unsigned int card_channel(void)
 	return (unsigned int)strtoul(text + strlen(" channel="), NULL, 10);
 }
 
-/*
- * The memory of the machine is written to a disk, the emulator ends, and another one goes on from there: on a card where
- * another client has what the machine had.
- */
+/* The memory of the machine is written to a disk, the emulator ends, and another one goes on from there. */
+static void sleep_on_disk(const char *mode)
+{
+	CHECK_EQ(system("mkswap /dev/vda >/dev/null && swapon /dev/vda"), 0);
+	write_file("/sys/power/disk", mode);
+	ask("disk");
+	CHECK_EQ(guest_suspend("disk", "none"), 0);
+}
+
+/* It returns on a card where another client has what the machine had. */
 static void return_from_disk(const char *mode)
 {
 	struct before before;
 	const unsigned int channel = card_channel();
 
-	CHECK_EQ(system("mkswap /dev/vda >/dev/null && swapon /dev/vda"), 0);
-	write_file("/sys/power/disk", mode);
 	begin(&before);
-	ask("disk");
-	CHECK_EQ(guest_suspend("disk", "none"), 0);
+	sleep_on_disk(mode);
 	CHECK(card_channel() != channel);
 	check_all(&before);
 }
@@ -234,6 +236,47 @@ void another_card_starts_while_the_machine_sleeps(void)
 	CHECK_EQ(guest_fence_wait(before.waiting, 10000), 0);
 	CHECK_EQ(guest_fence_status(before.waiting), -ENODEV);
 	check_contents(&before);
+}
+
+/* On another card of the same size, on the same channel: its firmware has never had this machine's queues and segments. */
+void a_machine_returns_from_disk_on_another_card(void)
+{
+	struct before before;
+	const unsigned int channel = card_channel();
+
+	begin(&before);
+	sleep_on_disk("platform");
+	CHECK_EQ(card_channel(), channel);
+	check_all(&before);
+}
+
+/* A card that has less memory: there is no room at the places that objects had. What waited with them ends. */
+void a_machine_returns_from_disk_on_a_smaller_card(void)
+{
+	static struct guest_work work;
+	struct drm_patchbay_info card;
+	struct before before;
+
+	begin(&before);
+	card = object_card_info(before.fd);
+	/* Objects that are no targets of patches lie beyond what the MCU reaches. */
+	CHECK(card.vram_bytes > card.patchable_bytes);
+	sleep_on_disk("shutdown");
+	CHECK(object_card_info(before.fd).vram_bytes < card.vram_bytes);
+	CHECK_EQ(guest_fence_wait(before.waiting, 10000), 0);
+	CHECK_EQ(guest_fence_status(before.waiting), -ENODEV);
+	check_contents(&before);
+	for (uint32_t i = 0; i < 6; i++) {
+		if (i < 2)
+			CHECK_EQ(guest_clear(before.fd, i), 0);
+		guest_work_start(&work, i % 2);
+		guest_allocation(&work, before.objects[i].handle, true);
+		guest_fill(&work, 0, 0, 8, 4000 + i);
+		guest_do(before.fd, &work);
+		CHECK_EQ(guest_info(before.fd, before.objects[i].handle).place, PATCHBAY_PLACE_VRAM);
+		CHECK_EQ(before.objects[i].words[1], 4000 + i);
+		CHECK_EQ(before.objects[i].words[2], 1000 + i);
+	}
 }
 
 /* Takes memory until almost nothing is left but what goes to swap. */

@@ -29,6 +29,13 @@
 	X(foreign_fences_are_waited_for_in_the_kernel)                                                       \
 	X(many_fences_are_waited_for_at_once)                                                                \
 	X(a_closed_file_still_waits_for_foreign_fences)                                                      \
+	X(syncobj_arguments_are_checked)                                                                     \
+	X(syncobjs_are_waited_for_by_any_and_all)                                                            \
+	X(submissions_that_come_later_are_waited_for)                                                        \
+	X(syncobjs_are_reset_and_signaled_together)                                                          \
+	X(syncobjs_go_to_other_files)                                                                        \
+	X(timelines_are_queried_and_transferred)                                                             \
+	X(points_are_signaled_by_the_processor)                                                              \
 	X(objects_that_are_freed_make_room)                                                                  \
 	X(objects_keep_their_contents_when_they_move)                                                        \
 	X(what_does_not_fit_is_refused)                                                                      \
@@ -96,7 +103,9 @@
 	X(another_card_starts_while_the_machine_sleeps)                                                      \
 	X(a_machine_sleeps_when_memory_is_short)                                                             \
 	X(a_machine_returns_from_disk_by_the_platform)                                                       \
-	X(a_machine_returns_from_disk_by_a_shutdown)
+	X(a_machine_returns_from_disk_by_a_shutdown)                                                         \
+	X(a_machine_returns_from_disk_on_another_card)                                                       \
+	X(a_machine_returns_from_disk_on_a_smaller_card)
 
 /* Calls of which each allocation fails, with pbd_fail.ko (scripts/linux run_fail). */
 #define PBD_FAIL_CALLS(X)                                                                                    \

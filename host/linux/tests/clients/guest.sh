@@ -133,11 +133,12 @@ client_flips() {
 	echo "$verdict $name $((($(cut -d' ' -f1 /proc/uptime | tr -d .) - start) * 10))"
 }
 
-# client_kms DRIVER: the checks that any driver of a display must pass; a line "kms DRIVER NAME ok|FAIL MS" for each.
+# client_kms DRIVER: the checks that any driver of a display must pass; a line "kms DRIVER NAME ok|FAIL|LACKS MS"
+# for each.
 client_kms() {
 	client_root
 	grep -q debugfs /proc/mounts || mount -t debugfs none /sys/kernel/debug
-	pbd-kms "$1" | sed -E "s/^(ok|FAIL) ([a-z_0-9]+) ([0-9]+)$/kms $1 \2 \1 \3/"
+	pbd-kms "$1" | sed -E "s/^(ok|FAIL|LACKS) ([a-z_0-9]+) ([0-9]+)$/kms $1 \2 \1 \3/"
 }
 
 # The device goes and comes while the console is on it.

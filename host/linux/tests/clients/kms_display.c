@@ -165,7 +165,7 @@ uint32_t crc_shown(const struct display *display)
 
 /* ---- atomic ---- */
 
-static uint32_t property(const struct display *display, uint32_t object, uint32_t type, const char *name)
+uint32_t property_of(const struct display *display, uint32_t object, uint32_t type, const char *name)
 {
 	uint32_t ids[64];
 	uint64_t values[64];
@@ -188,20 +188,33 @@ static uint32_t property(const struct display *display, uint32_t object, uint32_
 	return 0;
 }
 
-/* Sets one property of the plane. */
-int set_plane(const struct display *display, const char *name, uint64_t value, uint32_t flags)
+int commit(const struct display *display, const struct setting *settings, uint32_t count, uint32_t flags)
 {
-	uint32_t object = display->plane, count = 1;
-	uint32_t id = property(display, object, DRM_MODE_OBJECT_PLANE, name);
+	uint32_t objects[8], counts[8], properties[8];
+	uint64_t values[8];
 	struct drm_mode_atomic args = {
 		.flags = flags,
-		.count_objs = 1,
-		.objs_ptr = (uintptr_t)&object,
-		.count_props_ptr = (uintptr_t)&count,
-		.props_ptr = (uintptr_t)&id,
-		.prop_values_ptr = (uintptr_t)&value,
+		.count_objs = count,
+		.objs_ptr = (uintptr_t)objects,
+		.count_props_ptr = (uintptr_t)counts,
+		.props_ptr = (uintptr_t)properties,
+		.prop_values_ptr = (uintptr_t)values,
 	};
 
-	CHECK(id != 0);
+	CHECK(count <= 8);
+	for (uint32_t i = 0; i < count; i++) {
+		objects[i] = settings[i].object;
+		counts[i] = 1;
+		properties[i] = property_of(display, settings[i].object, settings[i].type, settings[i].name);
+		CHECK(properties[i] != 0);
+		values[i] = settings[i].value;
+	}
 	return guest_ioctl(display->fd, DRM_IOCTL_MODE_ATOMIC, &args);
+}
+
+int set_plane(const struct display *display, const char *name, uint64_t value, uint32_t flags)
+{
+	const struct setting setting = {display->plane, DRM_MODE_OBJECT_PLANE, name, value};
+
+	return commit(display, &setting, 1, flags);
 }

@@ -36,6 +36,17 @@ int crc_open(const struct display *display);
 uint32_t crc_read(int fd, int skip);
 uint32_t crc_shown(const struct display *display);
 
+/* A property of an object of the display, to be set. */
+struct setting {
+	uint32_t object, type; /* DRM_MODE_OBJECT_ of the type */
+	const char *name;
+	uint64_t value;
+};
+
+/* 0: the object has no property of that name. */
+uint32_t property_of(const struct display *display, uint32_t object, uint32_t type, const char *name);
+/* One atomic commit. @return 0, or the errno. @flags: DRM_MODE_ATOMIC_ */
+int commit(const struct display *display, const struct setting *settings, uint32_t count, uint32_t flags);
 /* Sets one property of the plane. */
 int set_plane(const struct display *display, const char *name, uint64_t value, uint32_t flags);
 
