@@ -20,8 +20,8 @@
 
 #include "hal/engine/packets.h"
 
-/* Longest time that a test may take; an emulated machine is slow, and slower by pbd_slow= with a kernel that checks all. */
-#define TEST_SECONDS 60u
+/* When a test counts as hanging; an emulated machine is slow, and slower by pbd_slow= with a kernel that checks all. */
+#define TEST_SECONDS 120u
 /* Exit status of a test's process whose driver lacks what the test is about. */
 #define STATUS_LACKS 3
 
