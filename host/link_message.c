@@ -77,10 +77,11 @@ enum pb_error pb_message_receive(int socket, uint64_t deadline, struct pb_messag
 	size_t have = 0;
 	enum pb_error error = PB_ERROR_OK;
 
-	message->fd = -1;
+	*message = (struct pb_message){.fd = -1};
 	while (have < sizeof(bytes) && error == PB_ERROR_OK) {
 		ssize_t got = receive_some(socket, bytes + have, sizeof(bytes) - have, &message->fd);
 
+		message->closed = got == 0 && have == 0;
 		if (got > 0)
 			have += (size_t)got;
 		else if (got < 0 && errno == EINTR)
@@ -100,6 +101,25 @@ enum pb_error pb_message_receive(int socket, uint64_t deadline, struct pb_messag
 	return error;
 }
 
+/* Returns whether a message carries no descriptor, and a value in [low, high]. Closes a descriptor. */
+static bool is_number(struct pb_message *message, int64_t low, int64_t high)
+{
+	const bool is = message->fd < 0 && message->value >= low && message->value <= high;
+
+	pb_message_drop(&message->fd);
+	return is;
+}
+
+enum pb_error pb_message_greeting(int socket, uint64_t deadline)
+{
+	struct pb_message message;
+	enum pb_error error = pb_message_receive(socket, deadline, &message);
+
+	if (error != PB_ERROR_OK)
+		return message.closed ? PB_ERROR_CARD_FULL : error;
+	return is_number(&message, PB_SOCKET_VERSION, PB_SOCKET_VERSION) ? PB_ERROR_OK : PB_ERROR_PROTOCOL;
+}
+
 enum pb_error pb_message_number(int socket, uint64_t deadline, int64_t low, int64_t high, int64_t *value)
 {
 	struct pb_message message;
@@ -107,11 +127,8 @@ enum pb_error pb_message_number(int socket, uint64_t deadline, int64_t low, int6
 
 	if (error != PB_ERROR_OK)
 		return error;
-	if (message.fd >= 0 || message.value < low || message.value > high)
-		error = PB_ERROR_PROTOCOL;
-	pb_message_drop(&message.fd);
 	*value = message.value;
-	return error;
+	return is_number(&message, low, high) ? PB_ERROR_OK : PB_ERROR_PROTOCOL;
 }
 
 static enum pb_error map_memory(struct pb_link *link, int protection, int fd)

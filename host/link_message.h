@@ -6,6 +6,8 @@
 #ifndef PB_HOST_LINK_MESSAGE_H
 #define PB_HOST_LINK_MESSAGE_H
 
+#include <stdbool.h>
+
 #include "patchbay/link.h"
 
 /** Time for a whole handshake, in microseconds. */
@@ -15,6 +17,7 @@
 struct pb_message {
 	int64_t value; /**< the number */
 	int fd;        /**< the descriptor that came with it, the receiver's to close; -1: none */
+	bool closed;   /**< after PB_ERROR_NO_CARD: the sender closed the connection, between two messages */
 };
 
 /** Closes a descriptor, if it is open, and makes it -1. */
@@ -26,6 +29,12 @@ void pb_message_drop(int *fd);
  * @retval PB_ERROR_NO_CARD the card closed the connection, or the deadline has passed
  */
 enum pb_error pb_message_receive(int socket, uint64_t deadline, struct pb_message *message);
+/**
+ * Receives the first message of a connection: the version of the protocol.
+ * @retval PB_ERROR_CARD_FULL the card closed the connection instead
+ * @retval PB_ERROR_PROTOCOL another message, or another version
+ */
+enum pb_error pb_message_greeting(int socket, uint64_t deadline);
 /** Receives a message that must carry no descriptor, and a value in [low, high]. */
 enum pb_error pb_message_number(int socket, uint64_t deadline, int64_t low, int64_t high, int64_t *value);
 /**

@@ -135,7 +135,6 @@ static enum pb_error connect_card(struct link_observer *card, const char *path)
 	const uint64_t deadline = pb_clock_us() + PB_HANDSHAKE_US;
 	char observers[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	const int length = snprintf(observers, sizeof(observers), "%s%s", path, PB_SOCKET_OBSERVERS);
-	int64_t version;
 	enum pb_error error;
 
 	if (length < 0 || (size_t)length >= sizeof(observers)) {
@@ -144,8 +143,7 @@ static enum pb_error connect_card(struct link_observer *card, const char *path)
 	}
 	error = pb_connect_unix(observers, &card->socket);
 	if (error == PB_ERROR_OK)
-		error = pb_message_number(card->socket, deadline, PB_SOCKET_VERSION, PB_SOCKET_VERSION,
-					  &version);
+		error = pb_message_greeting(card->socket, deadline);
 	return error == PB_ERROR_OK ? pb_message_memory(card->socket, deadline, PROT_READ, &card->link)
 				    : error;
 }

@@ -30,7 +30,8 @@
  * observer has no channel and no vectors. The card sends it the version and card memory, as above, with a descriptor that
  * cannot be mapped for writing. Then the observer sends questions, each a struct pb_command, and the card answers each
  * with a struct pb_reply, in the order of the questions. The card reads the next question when it has answered the last
- * one. It leaves an observer that does not read its answers.
+ * one. It leaves an observer that does not read its answers. If it has PB_SOCKET_OBSERVERS_MOST, the card closes the
+ * connection at once.
  */
 #ifndef PB_HOST_LINK_PROTOCOL_H
 #define PB_HOST_LINK_PROTOCOL_H

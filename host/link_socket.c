@@ -86,7 +86,7 @@ static enum pb_error shake_hands(struct link_socket *card)
 	int64_t value;
 	enum pb_error error;
 
-	error = pb_message_number(card->socket, deadline, PB_SOCKET_VERSION, PB_SOCKET_VERSION, &value);
+	error = pb_message_greeting(card->socket, deadline);
 	if (error == PB_ERROR_OK)
 		error = pb_message_number(card->socket, deadline, 1, PB_SOCKET_CLIENTS, &value);
 	if (error != PB_ERROR_OK)

@@ -49,13 +49,15 @@ install(DIRECTORY qemu/mcu DESTINATION ${share}/qemu COMPONENT firmware)
 install(DIRECTORY include/patchbay/abi DESTINATION ${share}/include/patchbay COMPONENT firmware)
 install(PROGRAMS scripts/seal scripts/stack.py DESTINATION ${share}/scripts COMPONENT firmware)
 include(packaging/pdsc.cmake)
-file(RELATIVE_PATH to_share /prefix/${packages}/patchbay_firmware /prefix/${share})
+# Sources are for any architecture: not below CMAKE_INSTALL_LIBDIR, which may name one.
+set(firmware_package ${CMAKE_INSTALL_DATADIR}/cmake/patchbay_firmware)
+file(RELATIVE_PATH to_share /prefix/${firmware_package} /prefix/${share})
 configure_file(packaging/patchbay_firmwareConfig.cmake.in packaging/patchbay_firmwareConfig.cmake @ONLY)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/packaging/patchbay_firmwareConfigVersion.cmake
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${PROJECT_BINARY_DIR}/packaging/patchbay_firmwareConfig.cmake
   ${PROJECT_BINARY_DIR}/packaging/patchbay_firmwareConfigVersion.cmake
-  DESTINATION ${packages}/patchbay_firmware COMPONENT firmware)
+  DESTINATION ${firmware_package} COMPONENT firmware)
 file(GLOB boards RELATIVE ${PROJECT_SOURCE_DIR}/boards CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/boards/*/board.cmake)
 foreach(board IN LISTS boards)
   cmake_path(GET board PARENT_PATH board)

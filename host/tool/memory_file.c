@@ -2,7 +2,17 @@
 #include "host/tool/memory_file.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+/** Returns whether the memory has no boot block of a firmware. */
+static bool is_blank(const struct pb_dump *dump)
+{
+	const struct pb_link link = {.memory = dump->memory, .memory_bytes = dump->memory_bytes};
+	struct pb_card_info info;
+
+	return pb_card_read(&link, &info) == PB_ERROR_NO_CARD;
+}
 
 bool pb_memory_file_open(const char *program, const char *path, struct pb_dump *dump)
 {
@@ -14,6 +24,10 @@ bool pb_memory_file_open(const char *program, const char *path, struct pb_dump *
 		return false;
 	}
 	wrong = pb_dump_read(file, dump);
+	if (wrong == NULL && is_blank(dump)) {
+		wrong = "no firmware has booted in this memory";
+		free(dump->memory);
+	}
 	if (wrong != NULL)
 		fprintf(stderr, "%s: %s: %s\n", program, path, wrong);
 	(void)fclose(file);

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -207,6 +208,14 @@ static bool open_screen(void)
 	return true;
 }
 
+/** Returns the width of the terminal that standard output is; 0: it is none, or does not know. */
+static uint32_t terminal_width(void)
+{
+	struct winsize size = {0};
+
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 /** Prints one reading, when all queues have been found. Queues that come and go meanwhile end the search after a while. */
 static void print_once(struct top *top)
 {
@@ -225,7 +234,7 @@ static void print_once(struct top *top)
 	for (uint32_t q = 0; q < PB_SURVEY_QUEUES; q++)
 		top->card.survey.queues[q].rate = (double)NAN;
 	picture = picture_of(top);
-	pb_top_print(stdout, &picture);
+	pb_top_print(stdout, &picture, terminal_width());
 }
 
 static int watch(const char *program, struct top *top)

@@ -27,11 +27,12 @@ struct pen {
 	attr_t attributes; /**< attributes of all lines */
 };
 
-/** Prints a line without the spaces at its end. */
-static void print_line(FILE *file, const char *text)
+/** Prints a line, up to a width, without the spaces at its end. */
+static void print_line(FILE *file, const char *text, size_t width)
 {
 	size_t length = strlen(text);
 
+	length = length < width ? length : width;
 	while (length != 0 && text[length - 1u] == ' ')
 		length--;
 	fprintf(file, "%.*s\n", (int)length, text);
@@ -40,7 +41,7 @@ static void print_line(FILE *file, const char *text)
 static void put_line(struct pen *pen, attr_t attributes, const char *text)
 {
 	if (pen->window == NULL) {
-		print_line(pen->file, text);
+		print_line(pen->file, text, (size_t)pen->columns);
 		return;
 	}
 	if (pen->row >= pen->rows)
@@ -338,9 +339,10 @@ uint32_t pb_top_draw(WINDOW *window, const struct pb_top_picture *picture)
 	return scroll;
 }
 
-void pb_top_print(FILE *file, const struct pb_top_picture *picture)
+void pb_top_print(FILE *file, const struct pb_top_picture *picture, uint32_t width)
 {
-	struct pen pen = {.file = file, .columns = (int)LINE_BYTES - 1};
+	const uint32_t most = LINE_BYTES - 1u;
+	struct pen pen = {.file = file, .columns = (int)(width - 1u < most ? width : most)};
 
 	draw_card(&pen, picture);
 	draw_nodes(&pen, picture->model);

@@ -29,7 +29,10 @@ struct pb_top_picture {
  * @return scroll position, reduced if it was beyond the last queue
  */
 uint32_t pb_top_draw(WINDOW *window, const struct pb_top_picture *picture);
-/** Prints all lines of the screen but that of the keys, with all columns and all queues. */
-void pb_top_print(FILE *file, const struct pb_top_picture *picture);
+/**
+ * Prints all lines of the screen but that of the keys, with all queues.
+ * @param width of the lines, which have as many columns as a screen of that width; 0: all of them
+ */
+void pb_top_print(FILE *file, const struct pb_top_picture *picture, uint32_t width);
 
 #endif

@@ -79,7 +79,8 @@ struct pb_link {
  * most 10 seconds. Several threads may use the link, if its `locks` are set.
  * @param path of the socket
  * @param link out; the caller closes it with link->ops->close
- * @retval PB_ERROR_NO_CARD no card listens at `path`, or all its channels are in use
+ * @retval PB_ERROR_NO_CARD no card listens at `path`, or it does not answer in time
+ * @retval PB_ERROR_CARD_FULL all channels of the card are in use
  * @retval PB_ERROR_PROTOCOL the process that answers is not a card
  * @retval PB_ERROR_SYSTEM a system call failed; errno holds the reason
  * @retval PB_ERROR_HOST_MEMORY the host is out of memory

@@ -21,7 +21,7 @@ foreach(component tool devel firmware)
     "patchbay (${CPACK_PACKAGE_VERSION}-1) unstable; urgency=medium\n\n  * Release ${CPACK_PACKAGE_VERSION}; changelog.gz has its changes.\n\n"
     " -- ${CPACK_PACKAGE_CONTACT}  ${date}\n")
   file(GLOB pages "${root}/share/man/man1/*.1")
-  file(GLOB libraries "${root}/lib/*.a")
+  file(GLOB_RECURSE libraries "${root}/lib/*.a")
   file(GLOB overrides "${CPACK_PB_SOURCE}/packaging/debian/${name}.lintian-overrides")
   execute_process(COMMAND gzip -9nf ${pages} "${root}/share/doc/${name}/changelog"
     "${root}/share/doc/${name}/changelog.Debian" COMMAND_ERROR_IS_FATAL ANY)

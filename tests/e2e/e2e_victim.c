@@ -267,7 +267,7 @@ static bool attach(struct life *life, const char *socket)
 	const uint64_t start = e2e_now();
 	enum pb_error error;
 
-	while ((error = pb_link_open_socket(socket, &life->host.link)) == PB_ERROR_NO_CARD) {
+	while ((error = pb_link_open_socket(socket, &life->host.link)) == PB_ERROR_CARD_FULL) {
 		if (!e2e_patience(start))
 			return e2e_fail("no channel is free");
 	}

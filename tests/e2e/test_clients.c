@@ -44,11 +44,11 @@ static void check_ninth_is_refused(const char *socket)
 	static struct e2e_output output;
 	struct pb_link *link = NULL;
 
-	assert_int_equal(pb_link_open_socket(socket, &link), PB_ERROR_NO_CARD);
+	assert_int_equal(pb_link_open_socket(socket, &link), PB_ERROR_CARD_FULL);
 	assert_null(link);
 	e2e_patchbay(&output, "replay", "--card", socket, E2E_DATA "/snb.subm.zst");
 	assert_int_equal(output.code, 1);
-	assert_non_null(strstr(output.err, "NO_CARD: no card answers there, or all its channels are taken"));
+	assert_non_null(strstr(output.err, "CARD_FULL: the card serves as many clients as it can"));
 }
 
 static void check_info_succeeds(const char *socket)

@@ -24,7 +24,7 @@ static void fill_card(void)
 	assert_true(e2e_host_open(&host, card.socket));
 	for (uint32_t i = 0; i < CHANNELS - 1u; i++)
 		assert_int_equal(pb_link_open_socket(card.socket, &others[i]), PB_ERROR_OK);
-	assert_int_equal(pb_link_open_socket(card.socket, &more), PB_ERROR_NO_CARD);
+	assert_int_equal(pb_link_open_socket(card.socket, &more), PB_ERROR_CARD_FULL);
 	assert_true(e2e_host_round(&host, 1));
 }
 

@@ -237,6 +237,20 @@ def check_return(terminal, card, path):
     return card
 
 
+def check_once(path):
+    """One reading fits the terminal that it is printed on, and has all columns elsewhere."""
+    whole = subprocess.run([PATCHBAY, "top", "--once", "--card", path], capture_output=True, text=True, timeout=PATIENCE,
+                           check=True).stdout
+    master, slave = pty.openpty()
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    assert subprocess.run([PATCHBAY, "top", "--once", "--card", path], stdout=slave, timeout=PATIENCE, check=True)
+    fitting = os.read(master, 65536).decode().replace("\r\n", "\n")
+    os.close(slave)
+    os.close(master)
+    assert max(map(len, whole.splitlines())) > 80 and "BYTES/S" in whole
+    assert max(map(len, fitting.splitlines())) <= 80 and "SUBM/S" in fitting
+
+
 def check_all(folder):
     path = os.path.join(folder, "card.sock")
     check_usage(folder)
@@ -249,6 +263,7 @@ def check_all(folder):
     card = check_return(terminal, card, path)
     terminal.press(b"q")
     terminal.end(0)
+    check_once(path)
     terminal = Terminal("--card", path)
     terminal.see("heart beating")
     terminal.process.terminate()

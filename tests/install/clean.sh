@@ -30,11 +30,6 @@ make_system() {
 	cp /etc/resolv.conf "$root/etc/resolv.conf"
 }
 
-make_packages() {
-	(cd "$build" && quiet cpack -G DEB -B "$work/built")
-	cp "$work"/built/*.deb "$root/debs"
-}
-
 # A card in the new system, and the examples of the package on it, built there.
 run_examples() {
 	inside apt-get install -y -q --no-install-recommends gcc libc6-dev cmake make
@@ -52,6 +47,7 @@ run_examples() {
 
 make_system
 make_packages
+mv "$work"/packages/*.deb "$root/debs"
 inside apt-get update -q
 # What these packages recommend, but not what others do.
 inside sh -c 'apt-get install -y -q --no-install-recommends /debs/*.deb $(for deb in /debs/*.deb; do

@@ -87,6 +87,16 @@ write_functions() {
 	(($(grep -c reinterpret_cast "$work/functions.cpp") > 100)) || fail "fewer functions than there are"
 }
 
+# The headers by another compiler than the project's.
+compile_by_clang() {
+	local standard
+	grep '^#include' "$work/functions.cpp" >"$work/headers"
+	for standard in c11 c++17; do
+		quiet clang -x "${standard%%[0-9]*}" -std="$standard" -Wall -Wextra -Wpedantic -Wconversion -Werror -fsyntax-only \
+			-I "$moved/include" "$work/headers"
+	done
+}
+
 build_by_make() {
 	mkdir "$work/make"
 	cp "$project"/tests/install/consumer/{Makefile,hello.c} "$work/make"
@@ -131,6 +141,7 @@ write_functions
 consumer "$work/consumer" "$moved"
 quiet cmake --build "$work/consumer"
 quiet "$work/consumer/functions"
+compile_by_clang
 build_by_make "$moved"
 two_versions
 start_card "$moved/bin/patchbay"

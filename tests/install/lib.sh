@@ -47,6 +47,18 @@ refused() {
 	}
 }
 
+# make_packages: the Debian packages in $work/packages, laid out as scripts/release lays them out, of the programs and libraries
+# that are built already: how they are compiled does not depend on where they are installed.
+make_packages() {
+	local file
+	quiet cmake -S "$project" -B "$work/package" --preset package
+	for file in host/patchbay host/libpatchbay{,-sim}.a qemu/patchbay-renderer; do
+		[[ ! -e $build/$file ]] || cp "$build/$file" "$work/package/$file"
+	done
+	quiet cpack --config "$work/package/CPackConfig.cmake" -B "$work/packages"
+	rm -rf "$work/package"
+}
+
 # start_card PATCHBAY [OPTION...]: an emulated card at the socket $work/card.
 start_card() {
 	local patchbay=$1

@@ -48,10 +48,9 @@ make_root() {
 	! ls "$root"/usr/*/*patchbay* 2>/dev/null || fail "above: files of Patchbay before it is installed"
 }
 
-(cd "$build" && quiet cpack -G DEB -B "$work/built")
-mv "$work"/built/*.deb "$work"
-quiet lintian --fail-on error,warning --allow-root --tag-display-limit 0 "$work"/*.deb
-[[ ! -s $work/output ]] || fail "lintian: $(cat "$work/output")"
+make_packages
+mv "$work"/packages/*.deb "$work"
+bash "$project/tests/install/lintian.sh" "$work"/*.deb
 [[ $(dpkg-deb -c "$work"/patchbay-firmware_*.deb | grep -c '/images/.*[.]elf$') -ge 1 ]] || fail "no image in patchbay-firmware"
 make_root
 quiet dpkg --root="$root" -i "$work"/*.deb

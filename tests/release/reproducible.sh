@@ -3,8 +3,8 @@
 # tests/release/reproducible.sh [RELEASE_OPTION...]: scripts/release makes equal files twice. The second time it is run from the
 # sources that the first one packed, in a folder with another path, by another user (as root), with another umask, locale,
 # time zone, HOME and environment, and on one processor. Without options: one image and the package of the firmware.
-# What the release states of its contents is so. A difference is shown by diffoscope, where it is installed. Then: a changed, a
-# missing and an added file is found. With options the run is recorded in tests/records/reproducible.tsv.
+# What the release states of its contents is so, and lintian finds nothing in its packages. A difference is shown by diffoscope,
+# where it is installed. Then: a changed, a missing and an added file is found. With options the run is recorded in tests/records/reproducible.tsv.
 set -euo pipefail
 project=$(cd "$(dirname "$0")/../.." && pwd)
 options=("$@")
@@ -40,6 +40,8 @@ if ! diff -r "$work/first" "$second/out"; then
 fi
 
 python3 "$project/tests/release/contents.py" "$work/first" || fail "the contents are not as stated"
+packages=("$work"/first/*.deb)
+[[ ! -e ${packages[0]} ]] || bash "$project/tests/install/lintian.sh" "${packages[@]}"
 
 file=$(sed -n '1s/^[0-9a-f]*  //p' "$work/first/SHA256SUMS")
 "$project/scripts/release" --verify "$work/first"

@@ -28,7 +28,7 @@ static bool connect_to_card(struct pb_link **link, const char *socket)
 	const uint64_t start = e2e_now();
 	enum pb_error error;
 
-	while ((error = pb_link_open_socket(socket, link)) == PB_ERROR_NO_CARD) {
+	while ((error = pb_link_open_socket(socket, link)) == PB_ERROR_CARD_FULL) {
 		if (!e2e_patience(start))
 			return e2e_fail("no channel is free");
 	}

@@ -65,12 +65,13 @@
 	/* found by the host library */                                                                      \
 	X(TIMEOUT, 80, "the time given ran out")                                                             \
 	X(FIRMWARE_DEAD, 81, "the firmware stopped, or was restarted since this channel attached")           \
-	X(NO_CARD, 82, "no card answers there, or all its channels are taken")                               \
+	X(NO_CARD, 82, "no card answers there")                                                              \
 	X(PROTOCOL, 83, "the peer wrote a value that its contract excludes")                                 \
 	X(DETACHED, 84, "the channel is not attached")                                                       \
 	X(HOST_MEMORY, 85, "the host is out of memory")                                                      \
 	X(SYSTEM, 86, "an operating system call failed")                                                     \
-	X(RETURNED, 87, "returned without having completed: submit it again")
+	X(RETURNED, 87, "returned without having completed: submit it again")                                \
+	X(CARD_FULL, 88, "the card serves as many clients as it can: one of them must leave first")
 
 /** Error numbers in replies, records and events. */
 enum pb_error {

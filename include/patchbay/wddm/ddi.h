@@ -116,7 +116,7 @@ struct pb_dxgkarg_present {
 
 /** DXGKARG_PATCH. */
 struct pb_dxgkarg_patch {
-	union {
+	__extension__ union {
 		void *hDevice;  /**< of drivers without contexts; unused */
 		void *hContext; /**< struct pb_wddm_context; NULL for some paging buffers */
 	};
@@ -143,7 +143,7 @@ struct pb_dxgkarg_patch {
 
 /** DXGKARG_SUBMITCOMMAND: without lists and without a pointer to the DMA buffer. Before Windows 8 it ends earlier. */
 struct pb_dxgkarg_submitcommand {
-	union {
+	__extension__ union {
 		void *hDevice;  /**< of drivers without contexts; unused */
 		void *hContext; /**< struct pb_wddm_context; NULL for some paging buffers */
 	};
@@ -212,7 +212,7 @@ enum pb_dxgk_interrupt_type {
 /** DXGKARGCB_NOTIFY_INTERRUPT_DATA, which has one layout in all versions. The shim writes it. */
 struct pb_dxgkargcb_notify_interrupt_data {
 	uint32_t InterruptType; /**< enum pb_dxgk_interrupt_type: selects the member of the union */
-	union {
+	__extension__ union {
 		struct {
 			uint32_t SubmissionFenceId; /**< submission that completed */
 			uint32_t NodeOrdinal;       /**< its node */

@@ -37,7 +37,7 @@ struct pb_mdl {
 /** Source or destination of a paging operation. */
 struct pb_dxgk_location {
 	uint32_t SegmentId; /**< 0: system memory, named by pMdl */
-	union {
+	__extension__ union {
 		uint64_t SegmentAddress;   /**< of a segment: its base included */
 		const struct pb_mdl *pMdl; /**< of system memory: the pages */
 	};
@@ -51,7 +51,7 @@ struct pb_dxgkarg_buildpagingbuffer {
 	uint32_t DmaBufferPrivateDataSize; /**< bytes left */
 	uint32_t Operation;                /**< enum pb_dxgk_operation: selects the member of the union */
 	uint32_t MultipassOffset; /**< in: 0 for a new operation, else as the last call left it; out */
-	union {
+	__extension__ union {
 		struct {
 			void *hAllocation;       /**< NULL: a raw copy; the shim treats all copies alike */
 			uint32_t TransferOffset; /**< bytes, for a side in a segment */
@@ -116,7 +116,7 @@ struct pb_dxgkarg_buildpagingbuffer {
 			void *hAllocation; /**< unused */
 			struct {
 				uint32_t SegmentId; /**< unused */
-				union {
+				__extension__ union {
 					uint64_t SegmentAddress;   /**< unused */
 					const struct pb_mdl *pMdl; /**< unused */
 				};

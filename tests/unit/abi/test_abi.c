@@ -70,6 +70,7 @@ static const struct number frozen_errors[] = {
 	{85, "HOST_MEMORY"},
 	{86, "SYSTEM"},
 	{87, "RETURNED"},
+	{88, "CARD_FULL"},
 };
 
 static const struct number frozen_stages[] = {

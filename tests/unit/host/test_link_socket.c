@@ -193,10 +193,11 @@ static const struct {
 	enum pb_error error;
 	struct line script[8];
 } hostile[] = {
-	{"closes at once", PB_ERROR_NO_CARD, {{END, 0, 0}}},
+	{"closes at once", PB_ERROR_CARD_FULL, {{END, 0, 0}}},
 	{"another version", PB_ERROR_PROTOCOL, {{NUMBER, 1, 0}}},
 	{"version with a descriptor", PB_ERROR_PROTOCOL, {{EVENT, 0, 0}}},
 	{"only a version", PB_ERROR_NO_CARD, {{NUMBER, 0, 0}}},
+	{"half a version", PB_ERROR_NO_CARD, {{HALF, 0, 0}}},
 	{"id of the card", PB_ERROR_PROTOCOL, {{NUMBER, 0, 0}, {NUMBER, 0, 0}}},
 	{"id too large", PB_ERROR_PROTOCOL, {{NUMBER, 0, 0}, {NUMBER, 9, 0}}},
 	{"id beyond 32 bits", PB_ERROR_PROTOCOL, {{NUMBER, 0, 0}, {NUMBER, 0x100000001, 0}}},

@@ -105,7 +105,8 @@ static void a_full_card_answers_observers(void **state)
 	struct pb_link *links[PB_SOCKET_OBSERVERS_MOST], *more;
 	struct pb_channel channels[PB_SOCKET_OBSERVERS_MOST];
 
-	assert_int_equal(pb_link_open_socket(((struct card_bench *)*state)->socket, &more), PB_ERROR_NO_CARD);
+	assert_int_equal(pb_link_open_socket(((struct card_bench *)*state)->socket, &more),
+			 PB_ERROR_CARD_FULL);
 	for (uint32_t i = 0; i < PB_SOCKET_OBSERVERS_MOST; i++) {
 		links[i] = observe(*state);
 		attach(&channels[i], links[i]);
@@ -114,7 +115,7 @@ static void a_full_card_answers_observers(void **state)
 		for (uint32_t i = 0; i < PB_SOCKET_OBSERVERS_MOST; i++)
 			expect_answer(&channels[i], 100u * round + i);
 	assert_int_equal(pb_link_open_observer(((struct card_bench *)*state)->socket, &more),
-			 PB_ERROR_NO_CARD);
+			 PB_ERROR_CARD_FULL);
 	expect_service();
 	/* No channel was touched. */
 	for (uint32_t c = 1; c <= PB_SOCKET_CLIENTS; c++)

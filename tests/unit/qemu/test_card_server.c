@@ -146,7 +146,7 @@ static void test_full(void **state)
 
 	for (uint32_t i = 0; i < PB_SOCKET_CLIENTS; i++)
 		links[i] = card_bench_open(bench);
-	assert_int_equal(pb_link_open_socket(bench->socket, &refused), PB_ERROR_NO_CARD);
+	assert_int_equal(pb_link_open_socket(bench->socket, &refused), PB_ERROR_CARD_FULL);
 	assert_null(refused);
 
 	mailbox = card_bench_mailbox(links[0]);

@@ -146,7 +146,7 @@ static void print_top(FILE *out, struct pb_link *link)
 	top.model.now.card.heartbeat = 0;
 	picture.queue_count = top.attached ? pb_survey_list(&top.survey, list) : 0;
 	picture.message = top.message;
-	pb_top_print(out, &picture);
+	pb_top_print(out, &picture, 0);
 	if (top.attached)
 		(void)pb_channel_detach(&top.channel);
 }

@@ -286,6 +286,36 @@ static void nothing_is_left_over(void **state)
 	assert_string_equal(line(3), "");
 }
 
+/* Prints the picture. @return the length of its longest line */
+static size_t print(uint32_t width, char *text, size_t bytes)
+{
+	FILE *file = fmemopen(text, bytes, "w");
+	size_t longest = 0;
+
+	pb_top_print(file, &picture, width);
+	assert_int_equal(fclose(file), 0);
+	for (const char *from = text; *from != '\0'; from += strcspn(from, "\n") + 1u)
+		longest = strcspn(from, "\n") > longest ? strcspn(from, "\n") : longest;
+	return longest;
+}
+
+static void one_reading_fits_a_terminal(void **state)
+{
+	static char text[8192];
+
+	(void)state;
+	picture.message = "something is wrong, and what that is takes so many words that they do not fit one "
+			  "line of it";
+	assert_true(print(80, text, sizeof(text)) <= 80);
+	assert_non_null(strstr(text, "SUBM/S"));
+	assert_null(strstr(text, "BYTES/S"));
+	assert_non_null(strstr(text, "of it\n"));
+	assert_true(print(1, text, sizeof(text)) <= 1);
+	/* A file has all columns. */
+	assert_true(print(0, text, sizeof(text)) > 80);
+	assert_non_null(strstr(text, "BYTES/S"));
+}
+
 #define test(function) cmocka_unit_test_setup_teardown(function, start, stop)
 
 UNIT_SUITE(test_top_view)
@@ -293,7 +323,7 @@ UNIT_SUITE(test_top_view)
 	const struct CMUnitTest tests[] = {
 		test(all_of_it),       test(what_is_remarkable),          test(older_firmware),
 		test(scrolling),       test(the_usual_terminal_has_room), test(any_size_will_do),
-		test(what_was_is_dim), test(nothing_is_left_over),
+		test(what_was_is_dim), test(nothing_is_left_over),        test(one_reading_fits_a_terminal),
 	};
 
 	return cmocka_run_group_tests(tests, open_terminal, close_terminal);
