@@ -91,6 +91,9 @@ static struct ring *own_ring(const struct pb_link *link)
 										       : NULL;
 }
 
+/** Begins each section; not terminated. */
+static const char magic[8] = PB_HOST_TRACE_MAGIC;
+
 /** Makes the section of a link. @return its words, to be freed; NULL: out of memory */
 static uint32_t *build(struct ring *ring, uint32_t channel, size_t *bytes)
 {
@@ -108,7 +111,7 @@ static uint32_t *build(struct ring *ring, uint32_t channel, size_t *bytes)
 	words[4] = htole32(trace->put - trace->get);
 	words[5] = htole32(trace->lost < UINT32_MAX ? (uint32_t)trace->lost : UINT32_MAX);
 	release(&ring->lock);
-	memcpy(words, PB_HOST_TRACE_MAGIC, 8);
+	memcpy(words, magic, sizeof(magic));
 	words[2] = htole32((uint32_t)getpid());
 	words[3] = htole32(channel);
 	(void)strncpy((char *)&words[PB_HOST_TRACE_NAME_WORD], program_invocation_short_name, 15);
