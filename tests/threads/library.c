@@ -318,9 +318,16 @@ static void read_trace(uint32_t self, uint32_t q)
 	(void)self;
 	(void)q;
 	for (uint32_t i = 0; i < count; i++) {
-		if (events[i].kind < PB_HOST_SUBMITTED || events[i].kind > PB_HOST_SEEN)
+		if (events[i].kind < PB_HOST_SUBMITTED || events[i].kind > PB_HOST_FRAME)
 			pb_fibers_fail("an event of the host has kind %u", events[i].kind);
 	}
+}
+
+static void end_frame(uint32_t self, uint32_t q)
+{
+	(void)self;
+	(void)q;
+	pb_host_trace_frame(world.channel.link);
 }
 
 /* ---- one schedule ---- */
@@ -329,7 +336,7 @@ static void (*const calls[])(uint32_t self, uint32_t q) = {
 	submit,       submit,      submit,      submit,        submit,       submit,
 	submit,       watch_fence, watch_fence, wait_a_while,  make_context, query,
 	two_commands, use_memory,  moderate,    preempt,       preempt,      suspend,
-	resync,       poll_events, reset,       close_channel, read_trace,
+	resync,       poll_events, reset,       close_channel, read_trace,   end_frame,
 };
 
 static void run(uint32_t self)
