@@ -232,6 +232,15 @@ source_revision() {
 	git -C "$root" describe --always --dirty --abbrev=12 2>/dev/null || echo unknown
 }
 
+# limited CPU_SECONDS COMMAND...: the command and each process below it end after so much processor time of their own. A
+# limit holds however busy the machine is: five times what the command needs when nothing else runs. What sleeps for ever is
+# ended by the test runner's limit of an hour.
+limited() {
+	local seconds=$1
+	shift
+	prlimit --cpu="$seconds:$((seconds + 5))" "$@"
+}
+
 # step TEXT COMMAND...: says what is done and how long it took.
 step() {
 	local text=$1 start=$SECONDS
