@@ -58,26 +58,3 @@ function(pb_program name)
   pb_configure(${name})
   target_link_libraries(${name} PRIVATE ${arg_LINKS})
 endfunction()
-
-# pb_e2e_test(NAME [SOURCES more.c] [LINKS target...] [BOARDS name...]): tests/e2e/test_NAME.c as program e2e_NAME,
-# which is a test on each board that asks for it. They test what users run: without sanitizers.
-function(pb_e2e_test name)
-  if(PB_SANITIZE)
-    return()
-  endif()
-  cmake_parse_arguments(arg "" "" "SOURCES;LINKS;BOARDS" ${ARGN})
-  if(NOT DEFINED arg_BOARDS)
-    set(arg_BOARDS ${PB_E2E_BOARDS})
-  endif()
-  pb_program(e2e_${name} SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/e2e/test_${name}.c ${arg_SOURCES} LINKS test_e2e_support ${arg_LINKS})
-  add_dependencies(e2e_${name} patchbay)
-  foreach(board IN LISTS arg_BOARDS)
-    if(NOT PB_E2E_OF_${board} STREQUAL ON AND NOT name IN_LIST PB_E2E_OF_${board})
-      continue()
-    endif()
-    add_test(NAME ${board}_e2e_${name} COMMAND e2e_${name})
-    # One card at a time: each is several busy processes. They come first, beside all others. One that hangs is ended.
-    set_tests_properties(${board}_e2e_${name} PROPERTIES
-      ENVIRONMENT E2E_BOARD=${board} LABELS e2e RESOURCE_LOCK card COST 500 TIMEOUT 240)
-  endforeach()
-endfunction()

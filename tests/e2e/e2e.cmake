@@ -56,9 +56,12 @@ endif()
 if(TARGET PkgConfig::GLES)
   pb_program(gl_program SOURCES ${CMAKE_CURRENT_LIST_DIR}/gl_program.c LINKS PkgConfig::GLES)
   foreach(board mps2_an500 qemu_virt_rv32)
-    add_test(NAME ${board}_e2e_gl_serve COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/gl_serve.py
+    set(tier "")
+    if(NOT board STREQUAL mps2_an500)
+      set(tier ASSURE)
+    endif()
+    pb_test(${board}_e2e_gl_serve GROUP gl ${tier} COST 30 COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/gl_serve.py
       $<TARGET_FILE:patchbay> $<TARGET_FILE:gl_program> ${board})
-    set_tests_properties(${board}_e2e_gl_serve PROPERTIES LABELS e2e RESOURCE_LOCK card RUN_SERIAL ON TIMEOUT 600)
   endforeach()
 endif()
 # Each other board against the default one, on equal inputs.

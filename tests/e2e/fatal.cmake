@@ -8,5 +8,5 @@ pb_e2e_test(trace)
 if(NOT PB_SANITIZE)
   target_compile_definitions(e2e_crash PRIVATE E2E_SOURCES="${PROJECT_SOURCE_DIR}")
   # A build fails if the stack is too small.
-  add_test(NAME e2e_stack_gate COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/stack_gate.sh)
+  pb_test(e2e_stack_gate GROUP e2e COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/stack_gate.sh)
 endif()

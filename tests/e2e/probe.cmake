@@ -2,6 +2,5 @@
 pb_e2e_test(probe LINKS pb_link_gdb BOARDS mps2_an500)
 # The session of docs/debugging.md.
 if(NOT PB_SANITIZE)
-  add_test(NAME e2e_debug_session COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/debug_session.sh)
-  set_tests_properties(e2e_debug_session PROPERTIES LABELS e2e RESOURCE_LOCK card TIMEOUT 120)
+  pb_test(e2e_debug_session GROUP e2e COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/debug_session.sh)
 endif()

@@ -39,13 +39,12 @@ function(pb_fuzz_target name)
     pb_program(fuzz_${name} SOURCES ${sources} LINKS ${arg_LINKS} test_fuzz_case)
     target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer-no-link)
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
-    add_test(NAME fuzz_${name} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/run.sh
+    pb_test(fuzz_${name} GROUP fuzz CPU 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/run.sh
       $<TARGET_FILE:fuzz_${name}> ${corpus} ${PB_FUZZ_RUNS})
   else()
     pb_program(fuzz_${name} SOURCES ${sources} ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/replay.c LINKS ${arg_LINKS} test_fuzz_case)
-    add_test(NAME fuzz_${name} COMMAND fuzz_${name} ${corpus})
+    pb_test(fuzz_${name} GROUP fuzz COMMAND fuzz_${name} ${corpus})
   endif()
-  set_tests_properties(fuzz_${name} PROPERTIES LABELS fuzz)
   add_dependencies(fuzz_targets fuzz_${name})
 endfunction()
 

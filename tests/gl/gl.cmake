@@ -6,28 +6,35 @@ foreach(name commands values stream objects account reach)
 endforeach()
 pb_unit_test(test_gl_recordings RUNNER gl_recordings SOURCES ${here}/test_gl_recordings.c
   DEFINES GL_RECORDINGS="${here}/recordings" LINKS pb_hal_gl)
-# Programs that were written elsewhere, on one board of each instruction set; once more with addresses for a quarter of
-# what they want. A program that hangs is ended long before. Boards behind the first leave out what was chosen for its family
-# of programs: the others use every virgl command, and what the card's MCU does for a program depends on its commands alone.
+# Programs that were written elsewhere: in CI those whose reason in chosen.tsv begins with CI, which use every virgl command, on
+# one board; in scripts/assure all of them, and those that use every command on a board of another instruction set. What the card's MCU
+# does for a program depends on its commands alone.
 if(NOT PB_SANITIZE AND TARGET patchbay-renderer)
   set(chosen ${here}/programs/chosen.tsv)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${chosen})
-  file(STRINGS ${chosen} rows REGEX "^[^;]*$") # with a semicolon: "N commands; one of the programs of FAMILY"
-  list(JOIN rows "\n" rows)
-  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/gl_programs.tsv "${rows}\n")
-  set(list "")
-  foreach(board mps2_an500 qemu_virt_rv32)
-    if(board IN_LIST PB_E2E_BOARDS)
-      add_test(NAME ${board}_e2e_gl_programs
-        COMMAND bash ${PROJECT_SOURCE_DIR}/scripts/programs --built --board ${board} ${list})
-      set(list --list ${CMAKE_CURRENT_BINARY_DIR}/gl_programs.tsv)
-      set(demo python3 ${PROJECT_SOURCE_DIR}/scripts/gl_demo.py --board ${board} --patchbay $<TARGET_FILE:patchbay>
-        --frames 12)
-      add_test(NAME ${board}_e2e_gl_demo COMMAND ${demo} --output ${PROJECT_BINARY_DIR}/demo-gl-${board})
-      add_test(NAME ${board}_e2e_gl_demo_memory
-        COMMAND ${demo} --video-memory 1M --output ${PROJECT_BINARY_DIR}/demo-gl-${board}-memory)
-      set_tests_properties(${board}_e2e_gl_programs ${board}_e2e_gl_demo ${board}_e2e_gl_demo_memory
-        PROPERTIES LABELS e2e RESOURCE_LOCK card COST 500 TIMEOUT 1800)
+  foreach(tier ci commands)
+    set(match "^[^;]*$") # with a semicolon: "N commands; one of the programs of FAMILY"
+    if(tier STREQUAL ci)
+      set(match "^kind|\tCI: ")
     endif()
+    file(STRINGS ${chosen} rows REGEX ${match})
+    list(JOIN rows "\n" rows)
+    file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/gl_programs_${tier}.tsv "${rows}\n")
+  endforeach()
+  set(programs bash ${PROJECT_SOURCE_DIR}/scripts/programs --built --board)
+  set(lists ${CMAKE_CURRENT_BINARY_DIR}/gl_programs)
+  pb_test(gl_programs GROUP gl COST 40 COMMAND ${programs} mps2_an500 --list ${lists}_ci.tsv)
+  pb_test(gl_programs_all GROUP gl ASSURE COST 500 COMMAND ${programs} mps2_an500)
+  pb_test(gl_programs_commands GROUP gl ASSURE COST 500 COMMAND ${programs} qemu_virt_rv32 --list ${lists}_commands.tsv)
+  # Two programs, one of which is urgent; once more with addresses for a quarter of what they want.
+  foreach(board mps2_an500 qemu_virt_rv32)
+    set(tier "")
+    if(NOT board STREQUAL mps2_an500)
+      set(tier ASSURE)
+    endif()
+    set(demo python3 ${PROJECT_SOURCE_DIR}/scripts/gl_demo.py --board ${board} --patchbay $<TARGET_FILE:patchbay> --frames 12)
+    pb_test(${board}_e2e_gl_demo GROUP gl ${tier} COMMAND ${demo} --output ${PROJECT_BINARY_DIR}/demo-gl-${board})
+    pb_test(${board}_e2e_gl_demo_memory GROUP gl ${tier}
+      COMMAND ${demo} --video-memory 1M --output ${PROJECT_BINARY_DIR}/demo-gl-${board}-memory)
   endforeach()
 endif()

@@ -22,6 +22,5 @@ target_compile_options(pb_interleaved PRIVATE -include ${here}/hooks.h)
 target_compile_definitions(pb_interleaved PUBLIC PB_BOARD_LIMITS_H="tests/interleave/limits.h")
 pb_program(interleave SOURCES ${here}/interleave_command.c ${here}/schedule.c LINKS pb_interleaved)
 
-add_test(NAME interleavings COMMAND interleave --count 8000)
-add_test(NAME interleavings_barriers COMMAND bash ${here}/barriers.sh $<TARGET_FILE:interleave> 4000)
-set_tests_properties(interleavings interleavings_barriers PROPERTIES LABELS sim)
+pb_test(interleavings GROUP threads COMMAND interleave --count 1600)
+pb_test(interleavings_barriers GROUP threads ASSURE COMMAND bash ${here}/barriers.sh $<TARGET_FILE:interleave> 4000)

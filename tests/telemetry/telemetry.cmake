@@ -2,7 +2,6 @@
 # Python. Only in the release build.
 pb_program(telemetry_image SOURCES ${CMAKE_CURRENT_LIST_DIR}/telemetry_image.c LINKS test_telemetry_sample)
 if(NOT PB_SANITIZE)
-  add_test(NAME telemetry_prometheus
+  pb_test(telemetry_prometheus GROUP tool
     COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/prometheus.py $<TARGET_FILE:telemetry_image> $<TARGET_FILE:patchbay>)
-  set_tests_properties(telemetry_prometheus PROPERTIES TIMEOUT 120)
 endif()

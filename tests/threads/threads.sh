@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# threads.sh PROGRAM library|shim COUNT: so many random schedules of four threads and an interrupt without a race. Then
-# each lock, and each place that takes one, is left out: ThreadSanitizer must find it. A fault of a caller may break a rule
-# first (3).
+# threads.sh PROGRAM library|shim --count N [--from SEED]: so many random schedules of four threads and an interrupt without a
+# race.
+# threads.sh PROGRAM library|shim --planted: each lock, and each place that takes one, is left out: ThreadSanitizer must find
+# it. A fault of a caller may break a rule first (3).
 set -euo pipefail
 program=$1
 what=$2
-count=$3
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
 planted=2000
@@ -18,7 +18,9 @@ export TSAN_OPTIONS="halt_on_error=1 ${TSAN_OPTIONS-}"
 
 shim=()
 [[ $what == library ]] || shim=(--shim yes)
-"${run[@]}" "$program" "${shim[@]}" --count "$count"
+if [[ $3 != --planted ]]; then
+	exec "${run[@]}" "$program" "${shim[@]}" "${@:3}"
+fi
 
 # Places whose absence no schedule shows, as FILE:FUNCTION, and why.
 excused='

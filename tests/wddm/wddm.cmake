@@ -18,8 +18,7 @@ endforeach()
 
 pb_tries(test_wddm_storms STORM_LIVES 10u 1000u)
 
-# The OS that checks: a machine, drivers that each break one rule, and random schedules. The build without sanitizers runs
-# 100,000 of these, in four programs.
+# The OS that checks: a machine, drivers that each break one rule, and random schedules.
 foreach(name map memory vidmm lists paging client call drawing judge power faults driver machine)
   list(APPEND os_sources ${CMAKE_CURRENT_LIST_DIR}/os/${name}.c)
 endforeach()
@@ -29,20 +28,16 @@ pb_unit_test(test_os_rules
   ${CMAKE_CURRENT_LIST_DIR}/os/broken_system.c ${CMAKE_CURRENT_LIST_DIR}/os/broken_memory.c LINKS test_os_machine)
 if(NOT PB_BOARD)
   pb_program(wddm_schedules SOURCES ${CMAKE_CURRENT_LIST_DIR}/os/schedules.c LINKS test_os_machine)
+  set(count 20000)
   if(PB_SANITIZE)
-    add_test(NAME wddm_schedules COMMAND wddm_schedules --count 2000)
-    set_tests_properties(wddm_schedules PROPERTIES LABELS long)
-  else()
-    foreach(first 0 25000 50000 75000)
-      add_test(NAME wddm_schedules_${first} COMMAND wddm_schedules --first ${first} --count 25000)
-    endforeach()
+    set(count 1000)
   endif()
+  pb_test(wddm_schedules GROUP simulation COMMAND wddm_schedules --count ${count})
 endif()
 
 # The shim for a compiler for Windows, and its structs beside those of others.
 if(PB_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL GNU)
   foreach(name windows foreign)
-    add_test(NAME wddm_${name} COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/${name}.sh ${PROJECT_BINARY_DIR}/wddm_${name})
-    set_tests_properties(wddm_${name} PROPERTIES SKIP_RETURN_CODE 77)
+    pb_test(wddm_${name} GROUP unit SKIPS COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/${name}.sh ${PROJECT_BINARY_DIR}/wddm_${name})
   endforeach()
 endif()

@@ -1,0 +1,10 @@
+# The rules of the sources: what tools check, and the checks of our own. Once is enough.
+if(NOT PB_SANITIZE AND PB_DEVELOP)
+  file(GLOB checks CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/check_*.sh)
+  foreach(check IN LISTS checks)
+    string(REGEX REPLACE ".*/check_(.*)\\.sh$" "style_\\1" name ${check})
+    pb_test(${name} GROUP style COMMAND bash ${check})
+  endforeach()
+  set_tests_properties(style_tidy PROPERTIES COST 50)
+  pb_test(style_selftest GROUP style COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/selftest.sh)
+endif()
