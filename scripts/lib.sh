@@ -227,6 +227,24 @@ build_gl() {
 	build_folder "$build" patchbay-camera --preset host
 }
 
+# One list over both builds of the host, so that one runner counts everything.
+write_test_list() {
+	mkdir -p "$root/build/all"
+	printf 'subdirs("%s")\n' ../host-test ../host >"$root/build/all/CTestTestfile.cmake"
+}
+
+# run_tests BUILD LABEL...: the tests of a build that have all these labels. Builds first.
+run_tests() {
+	local build=$1 label labels=()
+	shift
+	build_preset "$build"
+	for label; do
+		labels+=(-L "^$label\$")
+	done
+	ctest --test-dir "$root/build/$build" "${labels[@]}" -j "$(($(nproc) + 1))" --output-on-failure --no-label-summary \
+		--no-tests=error
+}
+
 # What the sources are that a record is about, as far as version control knows.
 source_revision() {
 	git -C "$root" describe --always --dirty --abbrev=12 2>/dev/null || echo unknown

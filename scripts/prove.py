@@ -37,4 +37,5 @@ def main():
     sys.stdout.buffer.write(b''.join(texts))
 
 
-main()
+if __name__ == '__main__':
+    main()

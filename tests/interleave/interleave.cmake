@@ -22,5 +22,5 @@ target_compile_options(pb_interleaved PRIVATE -include ${here}/hooks.h)
 target_compile_definitions(pb_interleaved PUBLIC PB_BOARD_LIMITS_H="tests/interleave/limits.h")
 pb_program(interleave SOURCES ${here}/interleave_command.c ${here}/schedule.c LINKS pb_interleaved)
 
-pb_test(interleavings GROUP threads COMMAND interleave --count 1600)
+pb_test(interleavings GROUP threads COMMAND interleave --count 1200)
 pb_test(interleavings_barriers GROUP threads ASSURE COMMAND bash ${here}/barriers.sh $<TARGET_FILE:interleave> 4000)

@@ -19,6 +19,6 @@ target_link_options(pb_threads_run PRIVATE -fsanitize=thread)
 
 foreach(what library shim)
   set(run bash ${here}/threads.sh $<TARGET_FILE:pb_threads_run> ${what})
-  pb_test(threads_${what} GROUP threads CPU 120 COMMAND ${run} --count 15000)
+  pb_test(threads_${what} GROUP threads CPU 120 COMMAND ${run} --count 5000)
   pb_test(threads_${what}_planted GROUP threads ASSURE COMMAND ${run} --planted)
 endforeach()

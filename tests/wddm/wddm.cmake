@@ -28,7 +28,7 @@ pb_unit_test(test_os_rules
   ${CMAKE_CURRENT_LIST_DIR}/os/broken_system.c ${CMAKE_CURRENT_LIST_DIR}/os/broken_memory.c LINKS test_os_machine)
 if(NOT PB_BOARD)
   pb_program(wddm_schedules SOURCES ${CMAKE_CURRENT_LIST_DIR}/os/schedules.c LINKS test_os_machine)
-  set(count 20000)
+  set(count 12000)
   if(PB_SANITIZE)
     set(count 1000)
   endif()
