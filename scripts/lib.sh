@@ -8,6 +8,10 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 logs=$root/build/log
 
+# yes, by a script's option --built: nothing is built, and no package is installed. Tests call scripts that way, so that no two
+# of them build in one folder, and that none needs the network.
+built=no
+
 # Debian packages, by what they are needed for.
 packages_host=(python3 gcc g++ libc6-dev cmake ninja-build libcmocka-dev libpng-dev zlib1g-dev libzstd-dev
 	libcjson-dev libdw-dev libncurses-dev)
@@ -83,16 +87,20 @@ need_commands() {
 install_packages() {
 	local prefix=$1
 	shift
-	local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@")
+	local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends -o Acquire::Retries=3 "$@")
 	mkdir -p "$logs"
+	: >"$logs/packages.log"
+	local try
 	# Package lists that are missing or too old make the first try fail.
-	if ! $prefix "${install[@]}" >"$logs/packages.log" 2>&1 </dev/null; then
-		say "updating the package lists"
-		if ! { $prefix apt-get update -q && $prefix "${install[@]}"; } >>"$logs/packages.log" 2>&1 </dev/null; then
-			tail -n 20 "$logs/packages.log" >&2
-			die 3 "packages could not be installed; the whole log is $logs/packages.log"
+	for try in 0 1 2; do
+		if ((try)); then
+			say "updating the package lists"
+			$prefix apt-get update -q -o Acquire::Retries=3 >>"$logs/packages.log" 2>&1 </dev/null || sleep $((10 * try))
 		fi
-	fi
+		! $prefix "${install[@]}" >>"$logs/packages.log" 2>&1 </dev/null || return 0
+	done
+	tail -n 20 "$logs/packages.log" >&2
+	die 3 "packages could not be installed; the whole log is $logs/packages.log"
 }
 
 # need_packages PACKAGE...: returns when all are there; exit status 3 if that cannot be had.
@@ -108,7 +116,9 @@ need_packages() {
 	if ((${#missing[@]} == 0)); then
 		return
 	fi
-	if ((EUID == 0)); then
+	if [[ $built == yes ]]; then
+		die 3 "missing Debian packages, which scripts/fetch installs: ${missing[*]}"
+	elif ((EUID == 0)); then
 		say "installing ${missing[*]}"
 		install_packages "" "${missing[@]}"
 	elif [[ -t 0 && -t 2 && -z ${CI-} ]] && command -v sudo >/dev/null; then
@@ -121,6 +131,19 @@ need_packages() {
 		die 3 "missing Debian packages; as root:" \
 			"apt-get update && apt-get install -y --no-install-recommends ${missing[*]}"
 	fi
+}
+
+# need_test_packages: what the tests of scripts/test need.
+need_test_packages() {
+	need_packages "${packages_host[@]}" "${packages_firmware[@]}" "${packages_run[@]}" "${packages_gl[@]}" \
+		"${packages_gl_programs[@]}" "${packages_bench[@]}" "${packages_test[@]}" "${packages_prove[@]}" "${packages_model[@]}" \
+		"${packages_reference[@]}" "${packages_manual[@]}" "${packages_watch[@]}"
+}
+
+# need_assure_packages: what scripts/assure needs besides.
+need_assure_packages() {
+	need_packages git zstd "${packages_clean[@]}" "${packages_cycles[@]}" "${packages_growth[@]}" "${packages_coverage[@]}" \
+		"${packages_mutate[@]}" "${packages_fuzz[@]}"
 }
 
 # board_folder BOARD: a folder of boards/, or one elsewhere: then BOARD is its path, with a slash in it.
@@ -155,9 +178,18 @@ logged() {
 	fi
 }
 
+# need_built FILE...: ends the script if one is not there; it names the file.
+need_built() {
+	local file
+	for file in "$@"; do
+		[[ -e $file ]] || die 1 "${file#"$root/"} is missing; without --built this script builds it"
+	done
+}
+
 # build_folder NAME TARGET CMAKE_ARGUMENT...: configures build/NAME if that has not been done, and builds.
 build_folder() {
 	local name=$1 target=$2 folder=$root/build/$1
+	[[ $built == no ]] || return 0
 	shift 2
 	rm -f "$logs/$name.log"
 	if [[ ! -e $folder/build.ninja ]]; then
@@ -199,6 +231,7 @@ build_board() {
 	esac
 	if [[ $folder != "$root/boards/$name" ]]; then
 		[[ ! -e $root/boards/$name ]] || die 2 "boards/$name has the name of $1"
+		[[ $built == no ]] || return 0
 		# What was built by this name may have been another folder's.
 		logged "$name" cmake -S "$root" -B "$root/build/$name${variant:+-$variant}" -G Ninja -DPB_BOARD_DIR="$folder" "${options[@]}"
 	fi
@@ -210,7 +243,7 @@ build_command() {
 	local build=host
 	if [[ $(board_folder "$1") != "$root"/boards/* ]]; then
 		build=host-$(board_name "$1")
-		logged "$build" cmake -S "$root" -B "$root/build/$build" --preset host -DBUILD_TESTING=OFF -DPB_BOARD_DIRS="$(board_folder "$1")"
+		[[ $built == yes ]] || logged "$build" cmake -S "$root" -B "$root/build/$build" --preset host -DBUILD_TESTING=OFF -DPB_BOARD_DIRS="$(board_folder "$1")"
 	fi
 	build_folder "$build" patchbay --preset host
 	patchbay=$root/build/$build/host/patchbay
@@ -222,7 +255,7 @@ build_gl() {
 	build_command "$1"
 	build=$(basename "$(dirname "$(dirname "$patchbay")")")
 	# A build that was configured before virglrenderer was there.
-	[[ -e $root/build/$build/qemu/patchbay-renderer ]] || logged "$build" cmake -S "$root" -B "$root/build/$build" --preset host
+	[[ $built == yes || -e $root/build/$build/qemu/patchbay-renderer ]] || logged "$build" cmake -S "$root" -B "$root/build/$build" --preset host
 	build_folder "$build" patchbay-renderer --preset host
 	build_folder "$build" patchbay-camera --preset host
 }
@@ -252,11 +285,12 @@ source_revision() {
 
 # limited CPU_SECONDS COMMAND...: the command and each process below it end after so much processor time of their own. A
 # limit holds however busy the machine is: five times what the command needs when nothing else runs. What sleeps for ever is
-# ended by the test runner's limit of an hour.
+# ended by the test runner's limit of an hour. A lower limit of this process, the one of a test, stays.
 limited() {
-	local seconds=$1
-	shift
-	prlimit --cpu="$seconds:$((seconds + 5))" "$@"
+	local most=$(($1 + 5)) now
+	now=$(ulimit -H -t)
+	[[ $now == unlimited ]] || ((now > most)) || most=$now
+	prlimit --cpu="$((most - 5)):$most" "${@:2}"
 }
 
 # step TEXT COMMAND...: says what is done and how long it took.

@@ -1,4 +1,5 @@
-# The bench image of a board that has tests/bench/BOARD.c: core, drivers and host library in one program.
+# The bench image of a board that has tests/bench/BOARD.c: core, drivers and host library in one program. As all images of
+# tests/bench it is built only on request: scripts/bench --build.
 set(bench_board ${PROJECT_SOURCE_DIR}/tests/bench/${PB_BOARD}.c)
 set(bench_cmsdk)
 if(boards/cmsdk.c IN_LIST PB_BOARD_SOURCES)
@@ -9,6 +10,7 @@ if(EXISTS ${bench_board} OR EXISTS ${loops_board})
   pb_library(pb_bench_host SOURCES
     ${PROJECT_SOURCE_DIR}/host/card.c ${PROJECT_SOURCE_DIR}/host/channel.c ${PROJECT_SOURCE_DIR}/host/command.c
     ${PROJECT_SOURCE_DIR}/host/host_trace.c ${PROJECT_SOURCE_DIR}/host/names.c ${PROJECT_SOURCE_DIR}/host/queue.c ${PROJECT_SOURCE_DIR}/host/segment.c)
+  set_target_properties(pb_bench_host PROPERTIES EXCLUDE_FROM_ALL TRUE)
   set(bench_print
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_print.c ${PROJECT_SOURCE_DIR}/tests/target/semihost.c
     ${PROJECT_SOURCE_DIR}/tests/target/semihost_${CMAKE_SYSTEM_PROCESSOR}.c)
@@ -25,6 +27,7 @@ if(EXISTS ${bench_board})
     ${PROJECT_SOURCE_DIR}/tests/bench/bench_saturated.c ${PROJECT_SOURCE_DIR}/tests/bench/bench_schedule.c
     ${bench_card} LINKS pb_bench_host)
   target_link_options(patchbay-bench-${PB_BOARD}.elf PRIVATE -Wl,--defsym=PB_STACK_BYTES=8192)
+  set_target_properties(patchbay-bench-${PB_BOARD}.elf PROPERTIES EXCLUDE_FROM_ALL TRUE)
   # The core files on the path of a submission, compiled again without a trace. The others are the product's.
   pb_library(pb_bench_untraced SOURCES
     ${PROJECT_SOURCE_DIR}/firmware/prepare/admit.c ${PROJECT_SOURCE_DIR}/firmware/command/doorbell.c ${PROJECT_SOURCE_DIR}/firmware/engine/feed.c

@@ -18,7 +18,7 @@ normalise() {
 	sed -E 's/[[:space:]]+/ /g; /^\$/!s/0x[0-9a-f]+/0xN/g; s/^(\$[0-9]+ = )0x[0-9a-f]+ <(\w+)> "/\10xN <\2> "/
 		s/(\.[ch]:|line |\+)[0-9]+/\1N/g; s/ $//'
 }
-timeout 100 scripts/debug mps2_an500 -batch -x "$work/commands" >"$work/out" 2>"$work/err" ||
+scripts/debug --built mps2_an500 -batch -x "$work/commands" >"$work/out" 2>"$work/err" ||
 	{ cat "$work/out" "$work/err"; exit 1; }
 grep -v '^(gdb) ' "$work/session" | normalise >"$work/expected"
 normalise <"$work/out" >"$work/found"

@@ -6,12 +6,11 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib.sh"
 
 bootloader=$1
-need_packages "${packages_host[@]}" openocd stm32flash
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 source_image=$root/build/mps2_an500/patchbay-mps2_an500.bin
-[[ -r $source_image ]] || die 1 "$source_image is missing: scripts/test builds it first"
+need_built "$source_image"
 cases=0
 failures=0
 
@@ -26,7 +25,7 @@ wrong() {
 flash() {
 	cases=$((cases + 1))
 	status=0
-	"$root/scripts/flash" "$@" >out 2>err </dev/null || status=$?
+	"$root/scripts/flash" --built "$@" >out 2>err </dev/null || status=$?
 }
 
 # ends STATUS WORDS: checks the exit status and the messages of the last run
