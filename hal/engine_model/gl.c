@@ -14,7 +14,7 @@ static uint32_t now(const struct pb_engine_gl_node *node)
 	return node->gl->config.renderers->now(node->gl->config.context);
 }
 
-/* Time on the card's clock has gone by, and the renderer may have used some of it. */
+/* Time on the card's clock has gone by. @param used what the renderer of the owner has used */
 static void charge_wait(struct pb_engine_model *model, uint32_t used)
 {
 	struct pb_engine_gl_node *node = model->config.gl;
@@ -28,6 +28,8 @@ static void charge_wait(struct pb_engine_model *model, uint32_t used)
 	node->worked += worked;
 	model->time += clock - node->since;
 	model->progress += worked;
+	if (worked != 0)
+		node->begun = clock;
 	node->since = clock;
 	model->budget = 0;
 	pb_model_store(&model->registers->time, model->time);
@@ -74,6 +76,7 @@ static enum pb_model_status ask(struct pb_engine_model *model)
 	const struct pb_engine_gl_config *config = &node->gl->config;
 
 	node->stage = PB_ENGINE_GL_ASKED;
+	node->begun = now(node);
 	node->measured = false;
 	node->worked = 0;
 	config->renderers->begin(config->context, pb_gl_index(node->gl, node->owner), &node->request);
@@ -292,11 +295,21 @@ static enum pb_model_status enter(struct pb_engine_model *model, uint32_t header
 	if (status != PB_MODEL_MORE)
 		return status;
 	node->stage = PB_ENGINE_GL_WAITS;
-	node->begun = now(node);
-	node->since = node->begun;
+	node->since = now(node);
 	node->moved = 0;
 	node->worked = 0;
+	node->measured = false;
 	return PB_MODEL_MORE;
+}
+
+/* Another node works with the owner: its renderer's progress is this node's, which would hang else. */
+static void wait_for(struct pb_engine_model *model, const struct pb_engine_gl_node *holder)
+{
+	struct pb_engine_gl_node *node = model->config.gl;
+
+	node->measured = node->measured && holder->measured;
+	charge_wait(model, holder->used);
+	node->measured = holder->measured;
 }
 
 /* Begins once no other node works with the owner. */
@@ -309,8 +322,7 @@ static enum pb_model_status begin(struct pb_engine_model *model)
 	/* Another node may have lost or ended it meanwhile. */
 	status = find_owner(model, node);
 	if (status == PB_MODEL_MORE && node->owner->holder != NULL) {
-		node->measured = false;
-		charge_wait(model, 0);
+		wait_for(model, node->owner->holder);
 		return PB_MODEL_MORE;
 	}
 	if (status == PB_MODEL_MORE) {

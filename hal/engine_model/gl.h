@@ -19,9 +19,9 @@
 #define PB_ENGINE_GL_BUCKETS 1024u
 /** Most resources of an owner. */
 #define PB_ENGINE_GL_RESOURCES_MAX 65535u
-/** Processor time of a renderer in one packet that counts as progress, in microseconds. */
+/** What a renderer may use in one packet that counts as progress, in microseconds. */
 #define PB_ENGINE_GL_PROGRESS_US 2000000u
-/** How long a privileged packet waits for a renderer, in microseconds; then the renderer is ended. */
+/** How long a privileged packet waits for a renderer without progress, in microseconds; then the renderer is ended. */
 #define PB_ENGINE_GL_PATIENCE_US 5000000u
 
 /** What a renderer is asked to do. */
@@ -57,7 +57,10 @@ struct pb_engine_gl_renderers {
 	void (*put)(void *context, uint32_t renderer, uint32_t offset, const uint32_t *words, uint32_t bytes);
 	/** Begins a request; one at a time. Starts the renderer if there is none. */
 	void (*begin)(void *context, uint32_t renderer, const struct pb_engine_gl_request *request);
-	/** Asks how far it is. @param used set to the processor time that the renderer has used, in microseconds modulo 2^32 */
+	/**
+	 * Asks how far it is. @param used set to the processor time that the renderer has used, in microseconds modulo 2^32; it
+	 * moves by a little, too, while the renderer wants a processor and the machine gives it none
+	 */
 	enum pb_engine_gl_answer (*poll)(void *context, uint32_t renderer, uint32_t *used);
 	/** Loads data of a GET or CAPS that is done. */
 	void (*get)(void *context, uint32_t renderer, uint32_t offset, uint32_t *words, uint32_t bytes);
@@ -130,7 +133,7 @@ struct pb_engine_gl_node {
 	struct pb_engine_gl_request request;
 	uint64_t address; /**< of the data in memory */
 	uint32_t moved;   /**< bytes of data moved */
-	uint32_t begun;   /**< the clock when the packet began to wait */
+	uint32_t begun;   /**< the clock when the renderer was asked, or got on */
 	uint32_t since;   /**< the clock up to which time was charged */
 	uint32_t used;    /**< processor time of the renderer up to which progress was charged */
 	uint32_t worked;  /**< progress charged in this packet */

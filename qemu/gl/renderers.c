@@ -2,9 +2,11 @@
 #define _GNU_SOURCE
 #include "qemu/gl/renderers.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -20,6 +22,9 @@
 #include "qemu/card_say.h"
 #include "qemu/card_watch.h"
 #include "qemu/gl/protocol.h"
+
+/* So long on the card's clock a renderer uses no processor before it is asked whether it wants one. */
+#define STANDS_US 5000u
 
 /* ---- the process ---- */
 
@@ -168,6 +173,13 @@ static struct pb_renderer *started(struct pb_renderers *renderers, uint32_t inde
 
 /* ---- what the engine asks for ---- */
 
+static uint32_t now(void *context)
+{
+	const struct pb_renderers *renderers = context;
+
+	return pb_shared_read32(renderers->clock);
+}
+
 static void put(void *context, uint32_t index, uint32_t offset, const uint32_t *words, uint32_t bytes)
 {
 	struct pb_renderer *renderer = started(context, index);
@@ -193,6 +205,7 @@ static void begin(void *context, uint32_t index, const struct pb_engine_gl_reque
 		memcpy(message.words, request->words, 4u * (size_t)request->count);
 	renderer->asked = true;
 	renderer->answer = PB_ENGINE_GL_WORKS;
+	renderer->since = now(context);
 	if (send(renderer->socket, &message, sizeof(message), MSG_NOSIGNAL) != (ssize_t)sizeof(message))
 		fail(renderer);
 }
@@ -214,14 +227,66 @@ static void receive(struct pb_renderer *renderer)
 	renderer->answer = reply.status == PB_RENDERER_DONE ? PB_ENGINE_GL_DONE : PB_ENGINE_GL_REFUSED;
 }
 
-/* Processor time of all its threads. */
-static void measure(const struct pb_renderer *renderer, uint32_t *used)
+/* Processor time of all threads of a process, in microseconds; 0: there is no process. */
+static uint32_t processor_time(pid_t pid)
 {
 	struct timespec time;
 	clockid_t clock;
 
-	if (clock_getcpuclockid(renderer->pid, &clock) == 0 && clock_gettime(clock, &time) == 0)
-		*used = (uint32_t)((uint64_t)time.tv_sec * 1000000u + (uint64_t)time.tv_nsec / 1000u);
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
+		return 0;
+	return (uint32_t)((uint64_t)time.tv_sec * 1000000u + (uint64_t)time.tv_nsec / 1000u);
+}
+
+/* Whether a thread has a processor or waits for one: its state, behind its name in parentheses, is R. */
+static bool is_runnable(int tasks, const char *thread)
+{
+	char path[300], text[256] = "";
+	const char *name_end;
+	int file;
+
+	snprintf(path, sizeof(path), "%s/stat", thread);
+	file = openat(tasks, path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return false;
+	if (read(file, text, sizeof(text) - 1u) < 0)
+		text[0] = '\0';
+	close(file);
+	name_end = strrchr(text, ')');
+	return name_end != NULL && strncmp(name_end, ") R", 3) == 0;
+}
+
+/* Whether a process has a thread that would run if it had a processor. */
+static bool wants_processor(pid_t pid)
+{
+	const struct dirent *thread;
+	bool wants = false;
+	char path[32];
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	while (tasks != NULL && !wants && (thread = readdir(tasks)) != NULL)
+		wants = is_runnable(dirfd(tasks), thread->d_name);
+	if (tasks != NULL)
+		closedir(tasks);
+	return wants;
+}
+
+/*
+ * What a renderer has used: processor time, and a microsecond for each time that it wanted a processor and the machine gave
+ * it none. So one that gets no processor does not hang, and one that sleeps or is stopped does.
+ */
+static uint32_t measure(struct pb_renderer *renderer, uint32_t clock)
+{
+	const uint32_t worked = processor_time(renderer->pid);
+
+	if (worked != renderer->worked || clock - renderer->since >= STANDS_US) {
+		renderer->starved += worked == renderer->worked && wants_processor(renderer->pid) ? 1u : 0u;
+		renderer->worked = worked;
+		renderer->since = clock;
+	}
+	return renderer->worked + renderer->starved;
 }
 
 static enum pb_engine_gl_answer poll(void *context, uint32_t index, uint32_t *used)
@@ -233,7 +298,7 @@ static enum pb_engine_gl_answer poll(void *context, uint32_t index, uint32_t *us
 		receive(renderer);
 	if (renderer->pid == 0)
 		return PB_ENGINE_GL_LOST;
-	measure(renderer, used);
+	*used = measure(renderer, now(context));
 	return renderer->asked ? PB_ENGINE_GL_WORKS : renderer->answer;
 }
 
@@ -254,13 +319,6 @@ static void end(void *context, uint32_t index)
 	struct pb_renderers *renderers = context;
 
 	drop(&renderers->renderers[index]);
-}
-
-static uint32_t now(void *context)
-{
-	const struct pb_renderers *renderers = context;
-
-	return pb_shared_read32(renderers->clock);
 }
 
 const struct pb_engine_gl_renderers pb_process_renderers = {

@@ -26,6 +26,9 @@ struct pb_renderer {
 	bool asked;                      /**< it has not answered that one */
 	enum pb_engine_gl_answer answer; /**< to the last request, if it was answered */
 	bool lost;                       /**< it ended or failed, until the engine ends it */
+	uint32_t worked;                 /**< processor time of all its threads, in microseconds */
+	uint32_t starved;                /**< how often it wanted a processor and was given none */
+	uint32_t since;                  /**< the card's clock when one of the two moved, or was looked for */
 };
 
 /** All of them. The caller's, at a fixed address; only the functions below touch it. */

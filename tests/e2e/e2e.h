@@ -14,7 +14,9 @@
 #include "tests/unit/unit.h"
 
 /** Long enough for any step on a busy machine. Only a hang takes this long. */
-#define E2E_PATIENCE_US 60000000u
+#define E2E_PATIENCE_US 600000000u
+/** A timeout that a test never lives to see: a call that must not wait for its timeout returns before. */
+#define E2E_HOUR_US 3600000000u
 
 /* ---- one test ---- */
 
@@ -46,6 +48,10 @@ void e2e_write_file(const char *path, const void *data, size_t bytes);
 
 /** Lists living child processes of a process, at most `most`. @return their number */
 size_t e2e_children(pid_t parent, pid_t *children, size_t most);
+/** Waits until a process is in a state of /proc: 'S' it sleeps, 'T' it is stopped. */
+void e2e_await_state(pid_t pid, char process_state);
+/** Waits until a process has gone to sleep so many times more: a card does in each turn of its loop, if it is idle. */
+void e2e_await_sleeps(pid_t pid, uint32_t count);
 
 /** A client process and the pipes between it and the test. Both sides hold one. */
 struct e2e_process {

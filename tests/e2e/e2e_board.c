@@ -40,6 +40,8 @@ struct pb_card_options e2e_card_options_of(const char *board)
 
 	options.board = board;
 	options.image = image(board, "");
+	/* Only a hang of the emulator takes so long. */
+	options.boot_us = E2E_PATIENCE_US;
 	return options;
 }
 

@@ -155,7 +155,7 @@ enum pb_error e2e_gl_paging(struct e2e_gl *gl, const uint32_t *words, uint32_t c
 	descriptor.dma_segment = PB_SEGMENT_SYSTEM;
 	descriptor.dma_size = builder->buffer.bytes;
 	assert_int_equal(pb_queue_submit(&gl->host->queues[0], &descriptor), PB_ERROR_OK);
-	error = pb_queue_wait(&gl->host->queues[0], gl->host->queues[0].timeline, E2E_GL_PATIENCE_US, &fence);
+	error = pb_queue_wait(&gl->host->queues[0], gl->host->queues[0].timeline, E2E_PATIENCE_US, &fence);
 	return error == PB_ERROR_OK ? (enum pb_error)fence.status : error;
 }
 
@@ -203,7 +203,7 @@ enum pb_error e2e_gl_finish(struct e2e_gl *gl)
 	struct pb_fence fence;
 
 	assert_int_equal(pb_dma_submit(&gl->builder, 1), PB_ERROR_OK);
-	return pb_dma_wait(&gl->builder, E2E_GL_PATIENCE_US, &fence);
+	return pb_dma_wait(&gl->builder, E2E_PATIENCE_US, &fence);
 }
 
 enum pb_error e2e_gl_draw_to(struct e2e_gl *gl, uint32_t handle, uint32_t page)

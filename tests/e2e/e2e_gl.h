@@ -19,8 +19,6 @@
 #define E2E_GL_CREATE_SURFACE  0x00050801u
 #define E2E_GL_SET_FRAMEBUFFER 0x00030005u
 #define E2E_GL_FORMAT          1u
-/** The card's time for an engine without progress, of which a shader without end takes two at most. */
-#define E2E_GL_PATIENCE_US 120000000u
 
 /** One context with its queue on the 3D node, and the page of its picture. */
 struct e2e_gl {

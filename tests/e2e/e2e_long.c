@@ -6,14 +6,15 @@
 #include "tests/e2e/e2e.h"
 
 /*
- * An emulated engine runs one packet at a time, however long it is meant to last: only the number of packets
- * keeps it busy. Between two words it runs a buffer of many packets several times, and may stop in between.
+ * Engine time is virtual: an emulated engine runs 200 us of it, a slice, in a fraction of a microsecond. Between two words
+ * it runs a buffer of 50,000 slices many times, and may stop in between: after ten milliseconds. All of it takes more than
+ * a minute of the card's processor time.
  */
-#define REPEATS      120u
+#define REPEATS      500u
 #define PACKETS      2000u
-#define PACKET_US    200u
+#define PACKET_US    5000u
 #define DELAY_BYTES  (PACKETS * PB_PACKET_BUSY_WORDS * 4u)
-#define BUFFER_BYTES 0x8000u
+#define BUFFER_BYTES 0x20000u
 
 static void open_delay(struct e2e_long *submission, struct e2e_host *host)
 {

@@ -18,26 +18,75 @@
 
 #define CHILDREN 64u
 
+/* Reads a file of a process in /proc. @return false: there is no process */
+static bool read_proc(const char *pid, const char *name, char text[2048])
+{
+	char path[300];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%s/%s", pid, name);
+	file = fopen(path, "r");
+	if (file == NULL)
+		return false;
+	text[fread(text, 1, 2047, file)] = '\0';
+	fclose(file);
+	return true;
+}
+
+/* The state of a process, and its parent. @return 'X': it does not live */
+static char state_of(const char *pid, int *parent)
+{
+	char text[2048];
+	const char *end;
+	char state;
+
+	if (!read_proc(pid, "stat", text))
+		return 'X';
+	/* The name before the field is in parentheses and may hold anything. */
+	end = strrchr(text, ')');
+	return end == NULL || sscanf(end + 1, " %c %d", &state, parent) != 2 || state == 'Z' ? 'X' : state;
+}
+
 /* The parent of a living process; 0 if it does not live. */
 static pid_t living_parent(const char *pid)
 {
-	char path[300], text[512];
-	FILE *file;
-	const char *end;
 	int parent = 0;
-	char state = 'Z';
 
-	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
-	file = fopen(path, "r");
-	if (file == NULL)
-		return 0;
-	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
-	fclose(file);
-	/* The name before the field is in parentheses and may hold anything. */
-	end = strrchr(text, ')');
-	if (end == NULL || sscanf(end + 1, " %c %d", &state, &parent) != 2 || state == 'Z' || state == 'X')
-		return 0;
-	return parent;
+	return state_of(pid, &parent) == 'X' ? 0 : parent;
+}
+
+void e2e_await_state(pid_t pid, char process_state)
+{
+	const uint64_t start = e2e_now();
+	char name[16];
+	int parent;
+
+	snprintf(name, sizeof(name), "%d", (int)pid);
+	while (state_of(name, &parent) != process_state)
+		assert_true(e2e_patience(start));
+}
+
+/* How often a process has gone to sleep. */
+static uint32_t sleeps_of(pid_t pid)
+{
+	static const char field[] = "\nvoluntary_ctxt_switches:";
+	char name[16], text[2048];
+	const char *found;
+
+	snprintf(name, sizeof(name), "%d", (int)pid);
+	assert_true(read_proc(name, "status", text));
+	found = strstr(text, field);
+	assert_non_null(found);
+	return (uint32_t)strtoul(found + sizeof(field) - 1u, NULL, 10);
+}
+
+void e2e_await_sleeps(pid_t pid, uint32_t count)
+{
+	const uint64_t start = e2e_now();
+	const uint32_t before = sleeps_of(pid);
+
+	while (sleeps_of(pid) - before < count)
+		assert_true(e2e_patience(start));
 }
 
 size_t e2e_children(pid_t parent, pid_t *children, size_t most)

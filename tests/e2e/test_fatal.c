@@ -11,11 +11,6 @@
 #include "tests/e2e/e2e_host.h"
 #include "tests/e2e/e2e_image.h"
 
-/* Bound on the time from the submission to the host's return, in microseconds. */
-#define NOTICE_US 1000000u
-/* Far longer than the report that no restart will follow takes. */
-#define ATTACH_US 30000000u
-
 /*
  * Writes an image whose pb_core_admit starts with an undefined instruction. @return the address of the
  * instruction
@@ -39,18 +34,16 @@ static uint32_t start_broken_card(struct e2e_card *card, uint32_t restarts)
 
 /* ---- its hosts ---- */
 
-/* A host whose one submission makes the firmware fault. */
+/* A host whose one submission makes the firmware fault. Its wait ends with the firmware, and not with its timeout. */
 static void make_it_fault(struct e2e_host *host)
 {
 	struct pb_dma *dma = &host->builders[0];
-	const uint64_t start = e2e_now();
 	struct pb_fence fence;
 
 	e2e_host_fill(host, 0, 1);
 	assert_int_equal(pb_dma_submit(dma, 1), PB_ERROR_OK);
-	assert_int_equal(pb_queue_wait(dma->queue, dma->timeline, E2E_PATIENCE_US, &fence),
+	assert_int_equal(pb_queue_wait(dma->queue, dma->timeline, E2E_HOUR_US, &fence),
 			 PB_ERROR_FIRMWARE_DEAD);
-	assert_true(e2e_now() - start < NOTICE_US);
 }
 
 /* Waits until the card has handled the death and an incarnation reports it. */
@@ -77,17 +70,15 @@ static void check_record(const struct pb_fatal_record *fatal, uint32_t address)
 	assert_int_equal(fatal->waypoint, PB_WAYPOINT_ADMIT);
 }
 
-/* No restart follows: a new host is refused at once, and can read the reason. */
+/* No restart follows: a new host is refused, does not wait for its timeout, and can read the reason. */
 static void check_dead_for_good(const char *socket, uint32_t address)
 {
-	const uint64_t start = e2e_now();
 	static struct e2e_output output;
 	struct pb_channel channel;
 	struct pb_link *link;
 
 	assert_int_equal(pb_link_open_socket(socket, &link), PB_ERROR_OK);
-	assert_int_equal(pb_channel_attach(&channel, link, ATTACH_US), PB_ERROR_FIRMWARE_DEAD);
-	assert_true(e2e_now() - start < ATTACH_US / 2);
+	assert_int_equal(pb_channel_attach(&channel, link, E2E_HOUR_US), PB_ERROR_FIRMWARE_DEAD);
 	check_record(&channel.card.fatal, address);
 	link->ops->close(link);
 	e2e_patchbay(&output, "info", "--card", socket);

@@ -147,41 +147,81 @@ static void capabilities_are_stored_at_an_address(void **state)
 	e2e_card_stop(&card);
 }
 
-/* A long buffer of one context is stopped between two packets for an urgent one, and goes on behind it. */
+/* Appends a FILL of the first word of the host's target: the buffer that ran last leaves its value. */
+static void add_mark(struct e2e_gl *gl, uint32_t value)
+{
+	pb_dma_packet(&gl->builder, PB_PACKET_FILL, PB_PACKET_FILL_WORDS);
+	pb_dma_address(&gl->builder, &gl->host->targets[0], 0, true);
+	pb_dma_word(&gl->builder, 4);
+	pb_dma_word(&gl->builder, value);
+}
+
+/* Waits for a status of the node, which `what` reads. */
+static void await_node(struct e2e_host *host, bool (*what)(const struct pb_node_status *now, uint32_t value),
+		       uint32_t value)
+{
+	const uint64_t start = e2e_now();
+	struct pb_node_status now;
+
+	do {
+		assert_true(e2e_patience(start));
+		assert_int_equal(pb_node_query(&host->channel, 0, &now), PB_ERROR_OK);
+	} while (!what(&now, value));
+}
+
+static bool runs_queue(const struct pb_node_status *now, uint32_t handle)
+{
+	return now->head == handle;
+}
+
+static bool was_stopped(const struct pb_node_status *now, uint32_t stops)
+{
+	return now->stops != stops;
+}
+
+/*
+ * A buffer of one context is stopped between two packets for an urgent one, and goes on behind it. Its renderer is stopped
+ * meanwhile, in its first packet, so that the urgent one comes in time.
+ */
 static void an_urgent_context_goes_between_two_packets(void **state)
 {
-	static const struct e2e_gl_shape large = {2, 1, 2, 4096, 4096};
 	static struct e2e_host host;
 	struct pb_node_status before, after;
 	struct e2e_gl slow, urgent;
 	struct e2e_card card;
 	struct pb_fence fence;
+	pid_t pid;
 
 	NEEDS_RENDERER();
 	e2e_gl_card_start(&card, 0);
 	assert_true(e2e_host_open(&host, card.socket));
 	e2e_gl_open(&slow, &host);
-	assert_int_equal(e2e_gl_bind(&slow, 1, PAGE_B, &large), PB_ERROR_OK);
+	assert_int_equal(e2e_gl_bind(&slow, 1, PAGE_B, &e2e_gl_picture), PB_ERROR_OK);
 	assert_int_equal(e2e_gl_draw_to(&slow, SURFACE, PAGE_B), PB_ERROR_OK);
+	assert_int_equal(e2e_gl_renderers(&card, &pid, 1), 1);
 	e2e_gl_open_with(&urgent, &host, PB_PRIORITY_REALTIME);
 	assert_int_equal(e2e_gl_bind(&urgent, 1, PAGE_A, &e2e_gl_picture), PB_ERROR_OK);
 	assert_int_equal(e2e_gl_draw_to(&urgent, SURFACE, PAGE_A), PB_ERROR_OK);
 	assert_int_equal(pb_node_query(&host.channel, 0, &before), PB_ERROR_OK);
+	assert_int_equal(kill(pid, SIGSTOP), 0);
 	pb_dma_begin(&slow.builder);
-	for (uint32_t i = 0; i < 200; i++)
-		e2e_gl_add_clear(&slow, i % 2 == 0, false, true);
+	e2e_gl_add_clear(&slow, true, false, false);
+	e2e_gl_add_clear(&slow, false, false, true);
+	add_mark(&slow, 1);
 	assert_int_equal(pb_dma_submit(&slow.builder, 3), PB_ERROR_OK);
-	/* Until its renderer has used 20 ms of processor time. */
-	do {
-		assert_int_equal(pb_node_query(&host.channel, 0, &after), PB_ERROR_OK);
-	} while (after.progress - before.progress < 20000u);
-	assert_int_equal(e2e_gl_clear(&urgent, true, false, false), PB_ERROR_OK);
-	assert_int_equal(pb_queue_fence(&slow.queue, &fence), PB_ERROR_OK);
-	assert_true(fence.timeline < slow.builder.timeline);
-	assert_int_equal(pb_dma_wait(&slow.builder, E2E_GL_PATIENCE_US, &fence), PB_ERROR_OK);
+	await_node(&host, runs_queue, slow.queue.handle);
+	pb_dma_begin(&urgent.builder);
+	e2e_gl_add_clear(&urgent, true, false, false);
+	add_mark(&urgent, 2);
+	assert_int_equal(pb_dma_submit(&urgent.builder, 4), PB_ERROR_OK);
+	await_node(&host, was_stopped, before.stops);
+	assert_int_equal(kill(pid, SIGCONT), 0);
+	assert_int_equal(pb_dma_wait(&urgent.builder, E2E_PATIENCE_US, &fence), PB_ERROR_OK);
+	assert_int_equal(pb_dma_wait(&slow.builder, E2E_PATIENCE_US, &fence), PB_ERROR_OK);
 	assert_int_equal(pb_node_query(&host.channel, 0, &after), PB_ERROR_OK);
-	assert_true(after.stops > before.stops);
 	assert_int_equal(after.resets, before.resets);
+	/* The end of the buffer ran behind the urgent one. */
+	assert_int_equal(pb_shared_read32((uint32_t *)(void *)host.targets[0].bytes_host), 1);
 	check_red(&urgent, PAGE_A);
 	/* The last clear was blue. */
 	assert_int_equal(e2e_gl_read(&slow, PAGE_B), PB_ERROR_OK);
@@ -317,7 +357,7 @@ static void a_shader_without_end_is_reset_and_no_other_context_is(void **state)
 	e2e_gl_draw_without_end(&endless);
 	/* Behind it, on the same node. */
 	check_red(&good, PAGE_A);
-	assert_int_equal(pb_dma_wait(&endless.builder, E2E_GL_PATIENCE_US, &fence), PB_ERROR_ENGINE_HANG);
+	assert_int_equal(pb_dma_wait(&endless.builder, E2E_PATIENCE_US, &fence), PB_ERROR_ENGINE_HANG);
 	assert_int_equal(e2e_gl_renderers(&card, pids, 4), 1);
 	assert_int_equal(e2e_gl_clear(&good, false, true, false), PB_ERROR_OK);
 	assert_int_not_equal(e2e_gl_clear(&endless, true, false, false), PB_ERROR_OK);
@@ -343,7 +383,7 @@ static void a_shader_without_end_hangs_alone(void **state)
 	assert_int_equal(e2e_gl_draw_to(&endless, SURFACE, PAGE_B), PB_ERROR_OK);
 	pb_queue_set_limits(&endless.queue, 100000, 100000);
 	e2e_gl_draw_without_end(&endless);
-	assert_int_equal(pb_dma_wait(&endless.builder, E2E_GL_PATIENCE_US, &fence), PB_ERROR_ENGINE_HANG);
+	assert_int_equal(pb_dma_wait(&endless.builder, E2E_PATIENCE_US, &fence), PB_ERROR_ENGINE_HANG);
 	assert_int_equal(e2e_gl_renderers(&card, pids, 4), 0);
 	assert_true(e2e_host_close(&host));
 	e2e_card_stop(&card);

@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "hal/shared.h"
 #include "tests/e2e/e2e.h"
@@ -16,8 +15,8 @@
 
 /* Short, to save time. The card's clock decides when it is over. */
 #define DEAD_US 100000u
-/* Time without the emulator: many times the timeout in wall-clock time. */
-#define FROZEN_US 500000u
+/* Turns of the card without the emulator. A turn adds more than a millisecond to a clock that goes on: twice the timeout. */
+#define FROZEN_TURNS 200u
 
 /* @param function where the firmware hangs; NULL: nowhere. The next incarnation is sound. */
 static void start_card(struct e2e_card *card, const char *function)
@@ -96,9 +95,10 @@ static void a_stopped_emulator_is_no_hang(void **state)
 	mcu = e2e_card_mcu(&card);
 	for (uint32_t i = 0; i < 3; i++) {
 		assert_int_equal(kill(mcu, SIGSTOP), 0);
+		e2e_await_state(mcu, 'T');
 		clock = pb_shared_read32(&boot_block(&host)->clock);
-		usleep(FROZEN_US);
-		/* The heartbeat may have moved, and a liveness check may have been in progress. */
+		e2e_await_sleeps(card.pid, FROZEN_TURNS);
+		/* It goes on until it doubts the emulator, and a liveness check may have been in progress. */
 		assert_in_range(pb_shared_read32(&boot_block(&host)->clock) - clock, 0, 10000);
 		assert_int_equal(kill(mcu, SIGCONT), 0);
 		assert_true(e2e_host_round(&host, 0x78000000u + i));

@@ -152,6 +152,39 @@ static void connect_stub(const struct board *board, struct pb_gdb *gdb)
 	assert_int_equal(pb_gdb_greet(gdb, socket, PB_GDB_PATIENCE_US), PB_ERROR_OK);
 }
 
+/* Short, so that the card's clock would pass it many times in the turns below. */
+#define DEAD_US 50000u
+#define TURNS   200u
+
+static int card_body(struct e2e_process *self, void *argument)
+{
+	const struct board *board = argument;
+	struct pb_card_options options = e2e_card_options();
+
+	(void)self;
+	options.image = e2e_image();
+	options.socket = board->socket;
+	options.gdb = board->stub;
+	options.dead_us = DEAD_US;
+	options.restarts = 0;
+	options.quiet = true;
+	return pb_card_run(&options);
+}
+
+/* As start_board(), with a card that takes firmware for dead sooner. */
+static void start_impatient_board(struct board *board)
+{
+	const uint64_t start = e2e_now();
+	struct e2e_process process;
+
+	e2e_path(board->socket, "card");
+	e2e_path(board->stub, "gdb");
+	e2e_process_start(&process, card_body, board);
+	board->card = process.pid;
+	while (access(board->stub, F_OK) != 0 || access(board->socket, F_OK) != 0)
+		assert_true(e2e_patience(start));
+}
+
 static void a_halted_mcu_is_not_dead(void **state)
 {
 	static struct pb_gdb gdb;
@@ -161,21 +194,21 @@ static void a_halted_mcu_is_not_dead(void **state)
 	uint32_t clock;
 
 	(void)state;
-	start_board(&board);
+	start_impatient_board(&board);
 	assert_int_equal(pb_link_open_socket(board.socket, &link), PB_ERROR_OK);
 	block = block_of(link);
-	/* Halted at reset for longer than any card waits for a dead MCU. */
-	usleep(2500000);
+	/* Halted at reset. */
+	e2e_await_sleeps(board.card, TURNS);
 	assert_int_equal(pb_shared_read32(&block->boot_stage), PB_BOOT_STAGE_NONE);
 	assert_int_equal(pb_shared_read32(&block->mcu_deaths), 0);
 	connect_stub(&board, &gdb);
 	assert_int_equal(pb_gdb_resume(&gdb), PB_ERROR_OK);
 	await_running(block);
 	assert_int_equal(pb_gdb_halt(&gdb), PB_ERROR_OK);
-	usleep(100000);
+	e2e_await_sleeps(board.card, TURNS);
 	clock = pb_shared_read32(&block->clock);
-	usleep(2500000);
-	/* Card time stops while the MCU is halted, and it was not resumed. */
+	e2e_await_sleeps(board.card, TURNS);
+	/* Card time has stopped while the MCU is halted, and it was not resumed. */
 	assert_int_equal(pb_shared_read32(&block->clock), clock);
 	assert_true(clock - pb_shared_read32(&block->heartbeat_clock) < PB_HEARTBEAT_US);
 	assert_int_equal(pb_shared_read32(&block->mcu_deaths), 0);

@@ -143,7 +143,8 @@ static void await_picture(const char *folder)
 		assert_true(e2e_patience(start));
 }
 
-static size_t open_channels(const struct e2e_host *host)
+/* Channels that are open, and whose clients have submitted. */
+static size_t busy_channels(const struct e2e_host *host)
 {
 	const struct pb_card_info *card = &host->channel.card;
 	const struct pb_channel_entry *entries =
@@ -151,18 +152,20 @@ static size_t open_channels(const struct e2e_host *host)
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < card->channel_count; i++)
-		count += pb_shared_read32(&entries[i].state) == PB_CHANNEL_OPEN ? 1u : 0u;
+		count += pb_shared_read32(&entries[i].state) == PB_CHANNEL_OPEN &&
+					 pb_shared_read32(&entries[i].kick_get) != 0
+				 ? 1u
+				 : 0u;
 	return count;
 }
 
-/* Waits until it has attached and runs. If it does not yet, or no more, the test is only easier. */
+/* Waits until more channels than before have put something, and its command runs. If it has ended, the test is only easier. */
 static void await_progress(const struct command *command, const struct e2e_host *observer, size_t channels)
 {
 	const uint64_t start = e2e_now();
 
-	while (open_channels(observer) <= channels && !ended(command))
+	while (busy_channels(observer) <= channels && !ended(command))
 		assert_true(e2e_patience(start));
-	usleep(20000);
 }
 
 /* ---- the tests ---- */
@@ -178,7 +181,7 @@ static void a_second_replay_runs_beside_the_first(void **state)
 	(void)state;
 	e2e_card_start(&card, 0);
 	assert_true(e2e_host_attach(&observer, card.socket));
-	channels = open_channels(&observer);
+	channels = busy_channels(&observer);
 	command_start(&first, "first", E2E_ARGUMENT_LIST("replay", HSWVK, "--card", card.socket));
 	await_progress(&first, &observer, channels);
 	/* It keeps what it has while another command runs from start to end. */
@@ -311,7 +314,7 @@ static void commands_report_the_death_of_the_firmware(void **state)
 	assert_true(e2e_host_attach(&observer, card.socket));
 	demo_start(&demo, card.socket, folder, "9999");
 	await_picture(folder);
-	channels = open_channels(&observer);
+	channels = busy_channels(&observer);
 	command_start(&replay, "replay", E2E_ARGUMENT_LIST("replay", file, "--card", card.socket));
 	await_progress(&replay, &observer, channels);
 	assert_int_equal(kill(e2e_card_mcu(&card), SIGKILL), 0);

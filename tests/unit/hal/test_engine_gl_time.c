@@ -99,21 +99,39 @@ static void a_reset_ends_the_renderer_that_works(void **state)
 	gl_bench_stop(&gl);
 }
 
-/* A renderer that never answers a paging packet costs its owner, not the queue that pages. */
+/* What a renderer has used that does not answer. */
+static uint32_t used_so_far;
+
+static enum pb_engine_gl_answer poll_silent(void *context, uint32_t renderer, uint32_t *used)
+{
+	(void)context;
+	(void)renderer;
+	*used = used_so_far;
+	return PB_ENGINE_GL_WORKS;
+}
+
+/* A renderer that never answers a paging packet costs its owner, not the queue that pages. One that gets on is waited for. */
 static void paging_waits_for_a_renderer_so_long(void **state)
 {
+	struct pb_engine_gl_renderers renderers = pb_gl_null_renderers;
 	struct gl_bench gl;
 
 	(void)state;
 	gl_bench_start(&gl);
-	gl.null.delay = UINT32_MAX;
+	renderers.poll = poll_silent;
+	gl.gl->config.renderers = &renderers;
 	STORE(&gl.bench, BENCH_BUFFER, BIND(OWNER(0), 1, PAGE(4), 1));
 	bench_feed(&gl.bench, BENCH_PAGING, BENCH_GPU + BENCH_BUFFER, 60);
 	assert_true(step(&gl, 0));
+	for (uint32_t i = 0; i < 3; i++) {
+		used_so_far++;
+		assert_true(step(&gl, PB_ENGINE_GL_PATIENCE_US));
+	}
 	assert_true(step(&gl, PB_ENGINE_GL_PATIENCE_US));
 	while (step(&gl, 1))
 		continue;
 	gl_bench_done(&gl);
+	gl.gl->config.renderers = &pb_gl_null_renderers;
 	RUN(&gl, OWNER(0), GL(13), CLEAR_TEXTURE(PAGE(4), 1));
 	bench_expect_fault(&gl.bench, PB_ENGINE_FAULT_RENDERER, PACKET_AT);
 	gl_bench_stop(&gl);
@@ -158,6 +176,7 @@ static void one_node_at_a_time_is_in_a_renderer(void **state)
 	struct pb_engine_gl_node *node;
 	struct gl_bench gl;
 	struct bench other;
+	uint32_t progress;
 
 	(void)state;
 	gl_bench_start(&gl);
@@ -172,6 +191,13 @@ static void one_node_at_a_time_is_in_a_renderer(void **state)
 	for (uint32_t i = 0; i < 10; i++)
 		assert_true(pb_engine_model_step(other.model, 200));
 	assert_int_equal(other.registers->sequence, 0);
+	/* What the renderer does is progress of both. */
+	progress = other.registers->progress;
+	for (uint32_t i = 1; i < 4; i++) {
+		assert_true(step(&gl, 10));
+		assert_true(pb_engine_model_step(other.model, 200));
+		assert_int_equal(other.registers->progress, progress + i);
+	}
 	while (step(&gl, 10))
 		continue;
 	gl_bench_done(&gl);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What a card believes of its renderers' processes: one answer to each request, and nothing else. */
 #define _GNU_SOURCE
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "qemu/gl/renderers.h"
@@ -135,6 +138,87 @@ static void renderers_that_do_not_answer_can_be_ended(void **state)
 	ops->end(&renderers, 2);
 }
 
+/* Asks what a renderer has used, so long after the last time. */
+static uint32_t used_after(uint32_t microseconds)
+{
+	uint32_t used = 0;
+
+	clock_word += microseconds;
+	assert_int_equal(ops->poll(&renderers, INDEX, &used), PB_ENGINE_GL_WORKS);
+	return used;
+}
+
+static uint64_t processor_ns(pid_t pid)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
+	assert_int_equal(clock_gettime(clock, &time), 0);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* On the only processor of the two, this process is in the renderer's way: it gets on without processor time. */
+static void a_renderer_without_a_processor_gets_on(void **state)
+{
+	cpu_set_t before, one;
+	uint32_t used = 0, then = 0, i;
+	uint64_t worked = 0;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	CPU_ZERO(&one);
+	for (i = 0; !CPU_ISSET(i, &before); i++)
+		continue;
+	CPU_SET(i, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	start("busy");
+	ask(INDEX);
+	for (i = 0; i < PATIENCE && (worked == 0 || used != then + 1u); i++) {
+		worked = processor_ns(renderers.renderers[INDEX].pid);
+		then = used_after(0);
+		used = used_after(10000);
+		/* The two took turns meanwhile. */
+		if (worked != processor_ns(renderers.renderers[INDEX].pid))
+			worked = 0;
+	}
+	assert_int_equal(used, then + 1u);
+	ops->end(&renderers, INDEX);
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+}
+
+/* Neither one that has nothing to do nor one that was stopped in its work gets on. */
+static void a_renderer_that_sleeps_gets_nowhere(void **state)
+{
+	uint32_t used;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	start("busy");
+	ask(INDEX);
+	pid = renderers.renderers[INDEX].pid;
+	assert_int_equal(kill(pid, SIGSTOP), 0);
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	used = used_after(10000);
+	for (uint32_t i = 0; i < 100; i++)
+		assert_int_equal(used_after(10000), used);
+	ops->end(&renderers, INDEX);
+	start("silent");
+	ask(INDEX);
+	/* Until it has read the request, and waits for the next one. */
+	used = 0;
+	for (uint32_t i = 0, still = 0; i < PATIENCE && still < 100; i++) {
+		const uint32_t now = used_after(10000);
+
+		still = now == used ? still + 1u : 0;
+		used = now;
+		usleep(1000);
+	}
+	assert_int_equal(used_after(10000), used);
+	ops->end(&renderers, INDEX);
+}
+
 static void a_program_that_is_not_there_is_lost_renderers(void **state)
 {
 	(void)state;
@@ -172,6 +256,8 @@ UNIT_SUITE(test_renderers)
 		cmocka_unit_test(only_the_one_answer_counts),
 		cmocka_unit_test(what_was_not_asked_for_ends_a_renderer),
 		cmocka_unit_test(renderers_that_do_not_answer_can_be_ended),
+		cmocka_unit_test(a_renderer_without_a_processor_gets_on),
+		cmocka_unit_test(a_renderer_that_sleeps_gets_nowhere),
 		cmocka_unit_test(a_program_that_is_not_there_is_lost_renderers),
 		cmocka_unit_test(data_is_kept_in_the_window),
 	};
