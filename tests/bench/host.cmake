@@ -10,3 +10,8 @@ set_target_properties(patchbay-bench-probe PROPERTIES PREFIX "" C_STANDARD 11)
 # Another, that counts instructions in real time.
 add_library(patchbay-bench-count MODULE EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/count.c)
 set_target_properties(patchbay-bench-count PROPERTIES PREFIX "" C_STANDARD 11)
+# Figures and sizes within their gates: those of one image in CI, all of them in scripts/assure.
+if(NOT PB_SANITIZE AND PB_DEVELOP)
+  pb_test(bench_quick GROUP bench CPU 200 COST 25 COMMAND bash ${PROJECT_SOURCE_DIR}/scripts/bench --built --check --quick)
+  pb_test(sizes GROUP bench COMMAND bash ${PROJECT_SOURCE_DIR}/scripts/sizes --built --check)
+endif()
