@@ -7,6 +7,8 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 logs=$root/build/log
+# Seconds for which a script waits for what must come: only a hang takes as long, however busy the machine is.
+patience=600
 
 # Debian packages, by what they are needed for.
 packages_host=(python3 gcc g++ libc6-dev cmake ninja-build libcmocka-dev libpng-dev zlib1g-dev libzstd-dev
