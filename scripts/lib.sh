@@ -7,6 +7,8 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 logs=$root/build/log
+# Seconds for which a script waits for what must come: only a hang takes as long, however busy the machine is.
+patience=600
 
 # yes, by a script's option --built: nothing is built, and no package is installed. Tests call scripts that way, so that no two
 # of them build in one folder, and that none needs the network.

@@ -26,7 +26,49 @@ struct life {
 	struct pb_segment segments[SEGMENTS];
 	bool made[SEGMENTS];
 	struct pb_memory waits;
+	uint32_t tags[PB_COMMANDS_PENDING]; /**< of unread replies */
+	uint32_t late;                      /**< of them */
 };
+
+/* ---- where it dies ---- */
+
+static struct {
+	const struct pb_link_ops *ops;
+	uint32_t *points;
+} fate;
+
+static _Noreturn void die(void)
+{
+	for (;;)
+		kill(getpid(), SIGKILL);
+}
+
+static void pass_point(void)
+{
+	if (__atomic_load_n(fate.points, __ATOMIC_SEQ_CST) != 0 &&
+	    __atomic_sub_fetch(fate.points, 1, __ATOMIC_SEQ_CST) == 0)
+		die();
+}
+
+static void doorbell(struct pb_link *link)
+{
+	pass_point();
+	fate.ops->doorbell(link);
+	pass_point();
+}
+
+void e2e_victim_dies_at(struct pb_link *link, uint32_t *points)
+{
+	static struct pb_link_ops ops;
+
+	fate.ops = link->ops;
+	fate.points = points;
+	ops = *link->ops;
+	ops.doorbell = doorbell;
+	link->ops = &ops;
+}
+
+/* ---- what it does ---- */
 
 static uint32_t draw(struct life *life, uint32_t below)
 {
@@ -172,18 +214,32 @@ static void paging(struct life *life)
 	(void)pb_node_release(&life->host.channel, draw(life, 4));
 }
 
-/* Commands whose reply it does not read, or reads only if it comes soon. */
+/* Reads the replies that have come since: each unread one keeps a command from being begun. */
+static void read_late_replies(struct life *life)
+{
+	uint32_t late = 0;
+
+	for (uint32_t i = 0; i < life->late; i++) {
+		if (pb_channel_finish(&life->host.channel, life->tags[i], NULL) == PB_ERROR_TIMEOUT)
+			life->tags[late++] = life->tags[i];
+	}
+	life->late = late;
+}
+
+/* Commands whose reply it reads if it comes soon, or when there is no room for another command. */
 static void ask(struct life *life, uint32_t code, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {a, b, c, d};
 	uint32_t tag;
 
-	if (pb_channel_begin(&life->host.channel, code, arguments, &tag) != PB_ERROR_OK)
+	if (pb_channel_begin(&life->host.channel, code, arguments, &tag) != PB_ERROR_OK) {
+		read_late_replies(life);
 		return;
+	}
 	for (uint32_t i = draw(life, 4); i != 0; i--)
 		(void)life->host.link->ops->wait(life->host.link, 500);
-	/* A reply that comes too late is ignored. */
-	(void)pb_channel_finish(&life->host.channel, tag, NULL);
+	if (pb_channel_finish(&life->host.channel, tag, NULL) == PB_ERROR_TIMEOUT)
+		life->tags[life->late++] = tag;
 }
 
 static void preempt(struct life *life)
@@ -262,17 +318,19 @@ const char *e2e_victim_step_name(uint32_t step)
 }
 
 /* While the card closes other victims' channels there may be no free channel. */
-static bool attach(struct life *life, const char *socket)
+static bool attach(struct life *life, const struct e2e_victim *victim)
 {
 	const uint64_t start = e2e_now();
 	enum pb_error error;
 
-	while ((error = pb_link_open_socket(socket, &life->host.link)) == PB_ERROR_CARD_FULL) {
+	while ((error = pb_link_open_socket(victim->socket, &life->host.link)) == PB_ERROR_CARD_FULL) {
 		if (!e2e_patience(start))
 			return e2e_fail("no channel is free");
 	}
-	return e2e_ok("connect", error) &&
-	       e2e_ok("attach", pb_channel_attach(&life->host.channel, life->host.link, E2E_PATIENCE_US));
+	if (!e2e_ok("connect", error))
+		return false;
+	e2e_victim_dies_at(life->host.link, victim->points);
+	return e2e_ok("attach", pb_channel_attach(&life->host.channel, life->host.link, E2E_PATIENCE_US));
 }
 
 int e2e_victim_live(const struct e2e_victim *victim)
@@ -280,7 +338,7 @@ int e2e_victim_live(const struct e2e_victim *victim)
 	static struct life life;
 
 	life.random = victim->seed * 2654435761u;
-	if (!attach(&life, victim->socket) || !e2e_host_furnish(&life.host, SYSTEM_BYTES) ||
+	if (!attach(&life, victim) || !e2e_host_furnish(&life.host, SYSTEM_BYTES) ||
 	    !e2e_ok("waits",
 		    pb_memory_allocate(&life.host.system, PB_PAGE_BYTES, PB_LINE_BYTES, &life.waits)))
 		return 1;
@@ -292,6 +350,5 @@ int e2e_victim_live(const struct e2e_victim *victim)
 		if (pb_channel_check(&life.host.channel, NULL) != PB_ERROR_OK)
 			return 1;
 	}
-	for (;;)
-		kill(getpid(), SIGKILL);
+	die();
 }

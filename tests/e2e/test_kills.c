@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thousand clients are killed, seven at a time, some between two steps of their own and some at any
- * instruction. Each time all that they had is free again, and one more client runs all the while.
+ * A thousand clients die, seven at a time, some between two steps of their own and some inside one, before or after a
+ * doorbell. Each time all that they had is free again, and one more client runs all the while.
  */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "hal/shared.h"
 #include "tests/e2e/e2e.h"
@@ -19,10 +18,9 @@
 #define KILLS    1000u
 #define AT_ONCE  7u
 #define CHANNELS 9u
-/* A victim that kills itself takes fewer steps than this. */
-#define STEPS 40u
-/* The other victims live for less than this beyond the start of the next. */
-#define LIFE_US 4000u
+/* A victim takes fewer steps than this, or dies at one of so many points (e2e_victim_dies_at()), the first of its attach. */
+#define STEPS  40u
+#define POINTS 80u
 /* Rounds of kills between two rounds of the witness's own. */
 #define WITNESS_ROUNDS 8u
 
@@ -58,24 +56,24 @@ static void kill_several(struct e2e_host *witness, const char *socket, uint32_t 
 {
 	struct e2e_process processes[AT_ONCE];
 	struct e2e_victim victims[AT_ONCE];
+	uint32_t points[AT_ONCE]; /* of which each victim has a copy */
 
 	for (uint32_t i = 0; i < AT_ONCE; i++) {
+		const bool between = draw(2) != 0;
+
+		points[i] = between ? 0 : 1u + draw(POINTS);
 		victims[i] = (struct e2e_victim){
 			.socket = socket,
 			.seed = draw(0x10000),
-			.steps = draw(2) ? draw(STEPS) : E2E_VICTIM_FOREVER,
+			.steps = between ? draw(STEPS) : E2E_VICTIM_FOREVER,
+			.points = &points[i],
 			.counts = counts,
 		};
 		e2e_process_start(&processes[i], victim_body, &victims[i]);
 	}
 	for (uint32_t i = 0; i < AT_ONCE; i++) {
-		int status;
+		const int status = e2e_process_end(&processes[i]);
 
-		if (victims[i].steps == E2E_VICTIM_FOREVER) {
-			usleep(draw(LIFE_US));
-			assert_int_equal(kill(processes[i].pid, SIGKILL), 0);
-		}
-		status = e2e_process_end(&processes[i]);
 		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	}
 	await_closed(witness);

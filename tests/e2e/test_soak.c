@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Clients and the MCU are killed at random, for minutes or for a number of kills, while other clients run. No
- * submission is lost, and no process's memory grows. A seed chooses the victims and the submissions. The
- * machine decides the timing.
+ * submission is lost, and no process's memory grows. A seed chooses the submissions, the victims and after how many rounds
+ * and at which doorbell each of them dies.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -19,8 +19,8 @@
 #define SHORT_KILLS     16u
 #define SHORT_MCU_KILLS 2u
 #define SHORT_LIFE      8u
-/* Longest time between two events, in microseconds. */
-#define GAP_US 200000u
+/* Most rounds of all clients between two events. */
+#define GAP_ROUNDS 40u
 /* Events in a life of the MCU. One life in LONG_LIVES is longer. */
 #define MCU_LIFE   40u
 #define LONG_LIFE  2000u
@@ -30,8 +30,8 @@
 
 #define SAMPLE_US   1000000u
 #define PROGRESS_US 30000000u
-/* Age until which an emulator still translates its image. */
-#define MCU_AGE_US 4000000u
+/* Rounds for which an emulator still translates its image. */
+#define MCU_AGE_ROUNDS 800u
 /* Allowed growth of the median from the second quarter to the last, in KiB. */
 #define OWN_MARGIN_KIB 64u
 #define MARGIN_KIB     512u
@@ -58,8 +58,9 @@ struct run {
 	uint32_t files[WHO];      /* open at the first audit */
 	uint32_t audits;
 	uint32_t events;
-	uint32_t mcu_dies; /* number of the event that kills the MCU */
-	uint64_t start, sampled, printed, mcu_start;
+	uint32_t mcu_dies;  /* number of the event that kills the MCU */
+	uint32_t mcu_start; /* in rounds */
+	uint64_t start, sampled, printed;
 	char build[33];
 };
 
@@ -91,7 +92,7 @@ static void sample(struct run *run)
 	for (enum who who = CARD; who < WHO; who++) {
 		struct pb_usage usage;
 
-		if (who == MCU && now - run->mcu_start < MCU_AGE_US)
+		if (who == MCU && pb_soak_rounds(&run->cast) - run->mcu_start < MCU_AGE_ROUNDS)
 			continue;
 		assert_true(pb_usage_memory(process(run, who), &usage));
 		pb_series_add(&run->all[who], usage.all);
@@ -106,7 +107,7 @@ static void mcu_is_new(struct run *run)
 	if (run->life.count > run->longest.count)
 		run->longest = run->life;
 	run->life = (struct pb_series){.count = 0};
-	run->mcu_start = e2e_now();
+	run->mcu_start = pb_soak_rounds(&run->cast);
 }
 
 /* As many files are open as at the first audit, all in the test's own folder. */
@@ -174,7 +175,7 @@ static void happen(struct run *run)
 {
 	struct pb_soak_cast *cast = &run->cast;
 
-	usleep(pb_soak_choose(cast, GAP_US));
+	pb_soak_await_rounds(cast, pb_soak_choose(cast, GAP_ROUNDS));
 	pb_soak_check_alive(cast);
 	if (++run->events == run->mcu_dies) {
 		pb_soak_kill_mcu(cast);
@@ -266,7 +267,7 @@ static void no_submission_is_lost_and_no_memory_grows(void **state)
 	static struct run run;
 
 	(void)state;
-	run.start = run.printed = run.mcu_start = e2e_now();
+	run.start = run.printed = e2e_now();
 	pb_soak_open(&run.cast, options.seed);
 	audit(&run);
 	plan_mcu(&run);

@@ -20,7 +20,8 @@
 #define JOBS_MAX 64u
 /** Failing seeds that are printed. The rest are counted. */
 #define SHOWN_MAX 10u
-/** Seeds of one job between two lines of progress. */
+/** Seeds of one job before its first line of progress, and between two later ones. */
+#define PROGRESS_FIRST 100u
 #define PROGRESS_SEEDS 5000u
 
 enum key {
@@ -191,7 +192,7 @@ static void run_job(const struct arguments *arguments, struct job *job, uint32_t
 	     i += arguments->jobs, done++) {
 		if (!pb_schedule_run(run, arguments->from + i, PB_MUTATION_NONE) && job->broken++ < SHOWN_MAX)
 			show_failure(run);
-		if (done % PROGRESS_SEEDS == 0 && first == 0)
+		if ((done == PROGRESS_FIRST || done % PROGRESS_SEEDS == 0) && first == 0)
 			fprintf(stderr, "patchbay sim: %" PRIu64 " of %" PRIu64 "\n", i + 1u,
 				arguments->count);
 		if (arguments->count - i <= arguments->jobs)

@@ -18,6 +18,8 @@
 #define CHANNELS   9u
 /* One death of the MCU in so many is followed by the death of the restarted MCU, as soon as it runs. */
 #define DOUBLE_KILLS 4u
+/* Points of e2e_victim_dies_at() from which one is chosen for a client to die at. */
+#define POINTS 64u
 
 uint32_t pb_soak_choose(struct pb_soak_cast *cast, uint32_t below)
 {
@@ -59,6 +61,7 @@ static int live(struct e2e_process *self, void *argument)
 	const struct e2e_victim wild = {.socket = life->cast->card.socket,
 					.seed = life->seed,
 					.steps = E2E_VICTIM_FOREVER,
+					.points = &life->cast->books[life->client].points,
 					.counts = life->cast->steps};
 	char path[E2E_PATH_BYTES];
 	int log;
@@ -155,14 +158,22 @@ static bool may_have_ended(const struct pb_soak_cast *cast, uint32_t client)
 	return client >= FIRST_WILD && cast->clients[client].mcu_kills != cast->totals.mcu_kills;
 }
 
-static void end(struct pb_soak_cast *cast, uint32_t client, bool kill_it)
+enum way {
+	STOP, /* after its round; of a wild one: DIE */
+	DIE,  /* at a doorbell */
+	KILL, /* at once */
+};
+
+static void end(struct pb_soak_cast *cast, uint32_t client, enum way way)
 {
-	const bool wild = client >= FIRST_WILD;
-	const bool killed = kill_it || wild;
+	const bool killed = way != STOP || client >= FIRST_WILD;
 	int status;
 
-	if (killed)
+	if (way == KILL)
 		kill(cast->clients[client].process.pid, SIGKILL);
+	else if (killed)
+		__atomic_store_n(&cast->books[client].points, 1u + pb_soak_choose(cast, POINTS),
+				 __ATOMIC_SEQ_CST);
 	else
 		__atomic_store_n(&cast->books[client].stop, 1, __ATOMIC_SEQ_CST);
 	status = e2e_process_end(&cast->clients[client].process);
@@ -192,8 +203,28 @@ void pb_soak_check_alive(struct pb_soak_cast *cast)
 
 void pb_soak_kill_client(struct pb_soak_cast *cast, uint32_t client)
 {
-	end(cast, client, true);
+	end(cast, client, DIE);
 	start(cast, client);
+}
+
+uint32_t pb_soak_rounds(const struct pb_soak_cast *cast)
+{
+	uint32_t rounds = cast->totals.rounds;
+
+	for (uint32_t c = 0; c < PB_SOAK_CLIENTS; c++)
+		rounds += __atomic_load_n(&cast->books[c].rounds, __ATOMIC_SEQ_CST);
+	return rounds;
+}
+
+void pb_soak_await_rounds(struct pb_soak_cast *cast, uint32_t rounds)
+{
+	const uint32_t start = pb_soak_rounds(cast);
+	const uint64_t begin = e2e_now();
+
+	while (pb_soak_rounds(cast) - start < rounds) {
+		pb_soak_check_alive(cast);
+		assert_true(e2e_patience(begin));
+	}
 }
 
 void pb_soak_enter(struct pb_soak_cast *cast)
@@ -206,7 +237,7 @@ void pb_soak_leave(struct pb_soak_cast *cast)
 {
 	pb_soak_check_alive(cast);
 	for (uint32_t c = 1; c < PB_SOAK_CLIENTS; c++)
-		end(cast, c, pb_soak_choose(cast, 2) != 0);
+		end(cast, c, pb_soak_choose(cast, 2) != 0 ? DIE : STOP);
 }
 
 /* ---- the MCU ---- */
@@ -251,8 +282,12 @@ void pb_soak_kill_mcu(struct pb_soak_cast *cast)
 	if (again)
 		(void)kill_one_mcu(cast, mcu);
 	/* A client dies before it was notified of the death. */
-	if (pb_soak_choose(cast, 2) != 0)
-		pb_soak_kill_client(cast, 1u + pb_soak_choose(cast, PB_SOAK_CLIENTS - 1u));
+	if (pb_soak_choose(cast, 2) != 0) {
+		const uint32_t client = 1u + pb_soak_choose(cast, PB_SOAK_CLIENTS - 1u);
+
+		end(cast, client, KILL);
+		start(cast, client);
+	}
 	await_progress(cast);
 }
 
@@ -306,7 +341,7 @@ void pb_soak_audit(struct pb_soak_cast *cast, char build[33])
 
 void pb_soak_close(struct pb_soak_cast *cast)
 {
-	end(cast, PB_SOAK_WITNESS, false);
+	end(cast, PB_SOAK_WITNESS, STOP);
 	cast->link->ops->close(cast->link);
 	e2e_card_stop(&cast->card);
 	munmap(cast->books, PB_SOAK_CLIENTS * sizeof(struct pb_soak_book));

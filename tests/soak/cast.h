@@ -53,8 +53,12 @@ void pb_soak_close(struct pb_soak_cast *cast);
 void pb_soak_enter(struct pb_soak_cast *cast);
 /** Ends the workers and the wild ones, some by a kill. */
 void pb_soak_leave(struct pb_soak_cast *cast);
-/** Kills a worker or a wild one, and starts a new one. */
+/** Lets a worker or a wild one die at a doorbell that the seed chooses, and starts a new one. */
 void pb_soak_kill_client(struct pb_soak_cast *cast, uint32_t client);
+/** Rounds of all clients so far, the clock of a soak. */
+uint32_t pb_soak_rounds(const struct pb_soak_cast *cast);
+/** Waits for so many more rounds. */
+void pb_soak_await_rounds(struct pb_soak_cast *cast, uint32_t rounds);
 /** Kills the MCU, now and then twice. Returns when all clients but the wild ones run again. */
 void pb_soak_kill_mcu(struct pb_soak_cast *cast);
 /** Fails if a client has ended that was not killed. */

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include <unistd.h>
-
 #include "tests/e2e/e2e.h"
+#include "tests/e2e/e2e_victim.h"
 #include "tests/soak/soak.h"
-
-/* Longest rest of a client between two rounds, so that several share a machine. */
-#define REST_US 4000u
 
 void pb_soak_count(uint32_t *count, uint32_t more)
 {
@@ -90,13 +86,13 @@ int pb_soak_client_live(const struct pb_soak_client *client)
 	state.random = client->seed * 2654435761u;
 	if (!connect_to_card(&state.host.link, client->socket))
 		return 1;
+	e2e_victim_dies_at(state.host.link, &client->book->points);
 	while (end != PB_SOAK_BAD && __atomic_load_n(&client->book->stop, __ATOMIC_SEQ_CST) == 0) {
 		if (end == PB_SOAK_GONE && !settle(&state))
 			return 1;
 		end = pb_soak_round(&state);
 		if (end == PB_SOAK_GOOD && !reattach_if_requested(&state))
 			return 1;
-		usleep(pb_soak_draw(&state, REST_US));
 	}
 	if (end == PB_SOAK_GOOD && !detach(&state))
 		return 1;

@@ -32,6 +32,7 @@ struct pb_soak_book {
 	uint32_t doubts;      /**< times that the client took living firmware for dead */
 	uint32_t incarnation; /**< of the firmware that the last round ran on; 0: none since it attached */
 	uint32_t stop;        /**< written by the parent: end after this round */
+	uint32_t points;      /**< written by the parent: where it dies (e2e_victim_dies_at()) */
 	uint32_t reattach; /**< written by the parent: detach and attach again; cleared when that is done */
 };
 

@@ -2,18 +2,26 @@
 # SPDX-License-Identifier: MIT
 # page.sh SAMPLE PATCHBAY: the page of 100,000 packets in a browser. The page zooms, moves, searches and measures by
 # itself (#selftest), and the results are compared with `patchbay trace decode`. Drawing cost is counted in rectangles.
-set -euo pipefail
+# shellcheck source=scripts/lib.sh disable=SC2154
+source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib.sh"
 
 sample=$1 patchbay=$2
 packets=100000
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# browse HEIGHT MILLISECONDS URL ARGUMENT...: the page after so long on its own clock, in $work/dom; messages in $work/log.
+browse() {
+	local height=$1 budget=$2 url=$3
+	shift 3
+	HOME=$work timeout "$patience" chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
+		--user-data-dir="$work/profile" --window-size="1440,$height" --virtual-time-budget="$budget" "$@" \
+		--dump-dom "$url" >"$work/dom" 2>"$work/log"
+}
+
 read -r render present _ preempted _ < <("$sample" "$packets" "$work/sample.trace" waits)
 "$patchbay" trace export --html "$work/page.html" "$work/sample.trace"
-HOME=$work timeout 150 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
-	--user-data-dir="$work/profile" --window-size=1440,600 --virtual-time-budget=10000 --enable-logging=stderr \
-	--dump-dom "file://$work/page.html#selftest" >"$work/dom" 2>"$work/log"
+browse 600 10000 "file://$work/page.html#selftest" --enable-logging=stderr
 
 if grep CONSOLE "$work/log"; then
 	echo "the browser reports an error" >&2
@@ -92,18 +100,14 @@ want "dark is dark" 'v["link.dark"] == "rgb(22, 27, 33)"'
 python3 "$(dirname "$0")/frames.py" "$work/small.trace" "$work/host"
 "$patchbay" trace import "$work/small.trace" "$work/host" "$work/joined.trace" >"$work/imported"
 "$patchbay" trace export --html "$work/frames.html" "$work/joined.trace"
-HOME=$work timeout 150 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
-	--user-data-dir="$work/profile" --window-size=1440,900 --virtual-time-budget=10000 --enable-logging=stderr \
-	--dump-dom "file://$work/frames.html#selftest" >"$work/dom" 2>"$work/log"
+browse 900 10000 "file://$work/frames.html#selftest" --enable-logging=stderr
 if grep CONSOLE "$work/log" || ! grep -qx 'marked 60' "$work/dom" || ! grep -qx 'lines 60' "$work/dom"; then
 	echo "failed: frames of hosts" >&2
 	sed -n '/^begin-of-report$/,/^end-of-report$/p' "$work/dom" >&2
 	failed=1
 fi
 # The link is opened anew.
-HOME=$work timeout 150 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
-	--user-data-dir="$work/profile" --window-size=1440,600 --virtual-time-budget=3000 \
-	--dump-dom "file://$work/page.html$(awk '$1 == "link.first" { print $2 }' "$work/report")" >"$work/dom" 2>"$work/log"
+browse 600 3000 "file://$work/page.html$(awk '$1 == "link.first" { print $2 }' "$work/report")"
 grep -q '<html lang="en" class="dark">' "$work/dom" && grep -q '<h2>Selection: 1.500 ms</h2>' "$work/dom" &&
 	grep -q '<button id="idle" class="on">' "$work/dom" || { echo "failed: a link that is opened" >&2; failed=1; }
 ((failed == 0)) || cat "$work/report" >&2

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # full.sh PATCHBAY DATA: every command of patchbay whose output finds a full device ends with an error that names the
 # file and the reason. /dev/full refuses each write. A command that has no row here fails the test.
-set -euo pipefail
+# shellcheck source=scripts/lib.sh disable=SC2154
+source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib.sh"
 
 patchbay=$1
 data=$2
@@ -116,8 +117,10 @@ grep -q "^patchbay info: standard output: " said || wrong "info with a closed st
 # An interrupted simulation prints its counts.
 "$patchbay" sim --count 1000000000 --jobs 2 >counts 2>progress &
 child=$!
+start=$SECONDS
 until grep -q " of 1000000000" progress; do
 	kill -0 $child || wrong "the simulation has ended"
+	((SECONDS - start < patience)) || { kill $child; wrong "the simulation reports no progress"; }
 	sleep 0.05
 done
 kill -INT $child

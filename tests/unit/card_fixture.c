@@ -7,9 +7,7 @@
 
 #define ATTACH_TIMEOUT_US 1000000u
 #define PATIENCE_US       2000000u
-/** On a card that is emulated, by a machine that may be busy. */
-#define EMULATED_US   60000000u
-#define QUEUE_ENTRIES 16u
+#define QUEUE_ENTRIES     16u
 
 static const struct pb_segment_request requests[] = {
 	{0, CARD_SYSTEM_OS, CARD_SYSTEM_GPU, CARD_SYSTEM_BYTES, CARD_SYSTEM_BYTES, PB_SEGMENT_LINEAR},
@@ -131,7 +129,7 @@ void card_start_outer(struct card *card)
 void card_start_on(struct card *card, struct pb_link *link)
 {
 	memset(card, 0, sizeof(*card));
-	assert_int_equal(pb_channel_attach(&card->channel, link, EMULATED_US), PB_ERROR_OK);
+	assert_int_equal(pb_channel_attach(&card->channel, link, UNIT_PATIENCE_US), PB_ERROR_OK);
 	card->link = link;
 	card_make_segments(&card->channel, card->segments);
 	furnish(card);
@@ -256,7 +254,8 @@ struct pb_fence card_wait_queue(const struct card *card, struct pb_queue *queue,
 	uint64_t end;
 
 	if (card->sim == NULL) {
-		assert_int_equal(pb_queue_wait(queue, queue->timeline, EMULATED_US, &fence), PB_ERROR_OK);
+		assert_int_equal(pb_queue_wait(queue, queue->timeline, UNIT_PATIENCE_US, &fence),
+				 PB_ERROR_OK);
 		assert_int_equal(fence.completed, completed);
 		return fence;
 	}

@@ -16,6 +16,12 @@
 /* clang-format on */
 
 /**
+ * How long a test waits for what must come, in microseconds: the patience of all polls and waits. Only a hang takes as long,
+ * so that no verdict depends on how busy the machine is.
+ */
+#define UNIT_PATIENCE_US 600000000u
+
+/**
  * Begins the function of a suite, `int name(void)`, which runs its tests and
  * returns how many failed. tests/suites.cmake lists it by this name.
  */

@@ -21,10 +21,10 @@
 #include "host/tool/gl_peer.h"
 #include "host/tool/gl_registry.h"
 #include "host/tool/gl_serve.h"
+#include "tests/unit/patience.h"
 #include "tests/unit/unit.h"
 
 #define DEFAULT_WEIGHT 2u
-#define WAIT_MS        20000
 
 static struct {
 	char folder[32];
@@ -104,7 +104,7 @@ static int await_program(void)
 	do {
 		count = pb_gl_registry_pollers(&server.registry, pollers);
 		pollers[count] = (struct pollfd){.fd = server.listener, .events = POLLIN};
-		assert_true(poll(pollers, count + 1, WAIT_MS) > 0);
+		assert_true(poll(pollers, count + 1, UNIT_PATIENCE_US / 1000) > 0);
 		pb_gl_registry_poll(&server.registry);
 	} while (pollers[count].revents == 0);
 	return accept4(server.listener, NULL, NULL, SOCK_CLOEXEC);
@@ -220,11 +220,14 @@ static void a_registration_within_another(void **state)
 static _Noreturn void leave_orphan(void)
 {
 	const pid_t parent = getpid();
+	const uint64_t start = unit_now();
 
 	if (fork() != 0)
 		_exit(0);
-	while (getppid() == parent)
-		(void)usleep(1000);
+	while (getppid() == parent) {
+		if (!unit_patience(start))
+			_exit(1);
+	}
 	be_program();
 }
 
@@ -289,6 +292,19 @@ static bool set_next_id(pid_t id)
 
 #define CANNOT 77
 
+/* Serves registrations until there is something to read. @return false: nothing comes */
+static bool serve_until(int readable)
+{
+	const uint64_t start = unit_now();
+
+	while (poll(&(struct pollfd){.fd = readable, .events = POLLIN}, 1, 0) == 0) {
+		pb_gl_registry_poll(&server.registry);
+		if (!unit_patience(start))
+			return false;
+	}
+	return true;
+}
+
 /* The first process of a namespace: registers by a child that ends, whose id another one gets then. */
 static int use_an_id_again(void)
 {
@@ -308,8 +324,9 @@ static int use_an_id_again(void)
 			stay();
 		_exit(write(registered[1], "", 1) == 1 ? 0 : 1);
 	}
-	while (poll(&(struct pollfd){.fd = registered[0], .events = POLLIN}, 1, 0) == 0)
-		pb_gl_registry_poll(&server.registry);
+	(void)close(registered[1]);
+	if (!serve_until(registered[0]))
+		return 1;
 	if (read(registered[0], &byte, 1) != 1 || waitpid(first, NULL, 0) != first || !set_next_id(first))
 		return CANNOT;
 	second = fork();
@@ -420,6 +437,12 @@ static void a_full_table(void **state)
 		(void)(i != 7 ? close(silent[i]) : 0);
 }
 
+static bool served_and_ended(pid_t process, int *status)
+{
+	pb_gl_registry_poll(&server.registry);
+	return waitpid(process, status, WNOHANG) != 0;
+}
+
 /* Another user may not even connect, unless the socket is opened to it; then it is told so. */
 static void another_user(void **state)
 {
@@ -444,8 +467,7 @@ static void another_user(void **state)
 			      ? 0
 			      : 1);
 	}
-	while (waitpid(other, &status, WNOHANG) == 0)
-		pb_gl_registry_poll(&server.registry);
+	unit_await(served_and_ended(other, &status));
 	assert_int_equal(status, 0);
 }
 

@@ -155,7 +155,7 @@ static void test_silence(void **state)
 {
 	(void)state;
 	open_pair();
-	assert_int_equal(pb_gdb_greet(&gdb, ours, 20000), PB_ERROR_TIMEOUT);
+	assert_int_equal(pb_gdb_greet(&gdb, ours, 20), PB_ERROR_TIMEOUT);
 	close_pair();
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A board at a probe: the real firmware core as its MCU, which stands and runs as a gdb stub says. */
 #define _GNU_SOURCE
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,17 @@
 #include "qemu/mcu/layout.h"
 #include "qemu/sim.h"
 #include "tests/unit/host/gdb_stub.h"
+#include "tests/unit/host/link_clock.h"
+#include "tests/unit/patience.h"
 #include "tests/unit/unit.h"
 
 #define ADDRESS     0x60000000u
 #define SYSTEM_BASE 0x10000000u
-#define SECOND_US   1000000u
+#define RUN_US      500u
+/* How long a halt takes on the link's clock where a whole patience of the link has to pass. */
+#define HALT_US 20000u
+/* Time on the link's clock that a caller takes who polls. */
+#define POLL_US 1000u
 
 static struct gdb_stub stub;
 static struct pb_sim *sim;
@@ -25,9 +32,19 @@ static struct pb_link *link_;
 static uint8_t code[0x400]; /* of the MCU, where its image is */
 static char message[PB_GDB_MESSAGE_BYTES];
 
+static void await_halt(void)
+{
+	(void)poll(&(struct pollfd){.fd = stub.connection, .events = POLLIN}, 1, -1);
+}
+
+/* Between two halts the MCU runs for so long on its own clock, however busy the machine is. */
 static void step(void *context)
 {
-	pb_sim_step(context);
+	const uint64_t end = pb_sim_now(context) + RUN_US;
+
+	while (pb_sim_now(context) < end)
+		pb_sim_step(context);
+	await_halt();
 }
 
 static void put_header(uint32_t at)
@@ -246,7 +263,7 @@ static void open_bench(struct bench *bench)
 	const struct pb_segment_request request = {
 		.os_base = SYSTEM_BASE, .gpu_base = SYSTEM_BASE, .size = 0x10000, .backing_bytes = 0x10000};
 
-	assert_int_equal(pb_channel_attach(&bench->channel, link_, 60 * SECOND_US), PB_ERROR_OK);
+	assert_int_equal(pb_channel_attach(&bench->channel, link_, UNIT_PATIENCE_US), PB_ERROR_OK);
 	assert_int_equal(pb_segment_create(&bench->system, &bench->channel, &request), PB_ERROR_OK);
 	assert_int_equal(pb_context_create(&bench->channel, &bench->context), PB_ERROR_OK);
 	assert_int_equal(pb_queue_create(&bench->queue, &bench->channel, &bench->system, 0, 4), PB_ERROR_OK);
@@ -278,12 +295,27 @@ static void test_submissions(void **state)
 		const struct pb_descriptor work = empty_work(&bench, 100 + i);
 
 		assert_int_equal(pb_queue_submit(&bench.queue, &work), PB_ERROR_OK);
-		assert_int_equal(pb_queue_wait(&bench.queue, i, 60 * SECOND_US, &fence), PB_ERROR_OK);
+		assert_int_equal(pb_queue_wait(&bench.queue, i, UNIT_PATIENCE_US, &fence), PB_ERROR_OK);
 		assert_int_equal(fence.fence_id, 100 + i);
 		assert_int_equal(fence.errors, 0);
 	}
 	assert_int_equal(pb_channel_detach(&bench.channel), PB_ERROR_OK);
 	close_board();
+}
+
+/* A caller who polls takes time, or nothing would grow old. */
+static bool poll_again(void)
+{
+	link_clock_pass(POLL_US);
+	return true;
+}
+
+static bool completed_by_poll(struct bench *bench)
+{
+	uint32_t completed;
+
+	assert_int_equal(pb_queue_completed(&bench->queue, &completed), PB_ERROR_OK);
+	return poll_again() && completed != 0;
 }
 
 /* Callers that poll and never wait see what came, each by its own function. */
@@ -292,7 +324,6 @@ static void polling_callers_see_what_came(void **state)
 	struct pb_descriptor work;
 	struct pb_event event;
 	struct bench bench;
-	uint32_t completed = 0;
 	uint32_t arguments[PB_COMMAND_ARGUMENTS] = {0};
 	uint32_t tag;
 
@@ -301,17 +332,14 @@ static void polling_callers_see_what_came(void **state)
 	open_bench(&bench);
 	work = empty_work(&bench, 1);
 	assert_int_equal(pb_queue_submit(&bench.queue, &work), PB_ERROR_OK);
-	while (completed == 0)
-		assert_int_equal(pb_queue_completed(&bench.queue, &completed), PB_ERROR_OK);
+	unit_await(completed_by_poll(&bench));
 	/* Refused, so that there is an event. */
 	work.context = 0;
 	assert_int_equal(pb_queue_submit(&bench.queue, &work), PB_ERROR_OK);
-	while (!pb_channel_event(&bench.channel, &event))
-		assert_true(bench.channel.attached);
+	unit_await(poll_again() && pb_channel_event(&bench.channel, &event));
 	assert_int_equal(event.type, PB_EVENT_SUBMISSION_FAILED);
 	assert_int_equal(pb_channel_begin(&bench.channel, PB_COMMAND_PING, arguments, &tag), PB_ERROR_OK);
-	while (pb_channel_finish(&bench.channel, tag, NULL) == PB_ERROR_TIMEOUT)
-		assert_true(bench.channel.attached);
+	unit_await(poll_again() && pb_channel_finish(&bench.channel, tag, NULL) == PB_ERROR_OK);
 	assert_int_equal(pb_channel_detach(&bench.channel), PB_ERROR_OK);
 	close_board();
 }
@@ -332,7 +360,7 @@ static void the_next_host_finds_an_empty_channel(void **state)
 	gdb_stub_start(&stub);
 	assert_int_equal(open_probe(PB_PROBE_CHANNEL), PB_ERROR_OK);
 	assert_int_equal(link_->channel, 8);
-	assert_int_equal(pb_channel_attach(&bench.channel, link_, 60 * SECOND_US), PB_ERROR_OK);
+	assert_int_equal(pb_channel_attach(&bench.channel, link_, UNIT_PATIENCE_US), PB_ERROR_OK);
 	assert_int_equal(pb_channel_command(&bench.channel, PB_COMMAND_QUERY, about, results), PB_ERROR_OK);
 	assert_int_equal(results[0], PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY);
 	assert_int_equal(results[2], PB_PRIORITY_REALTIME);
@@ -350,7 +378,7 @@ static void take_privileges(bool leave)
 	struct pb_link *link;
 
 	assert_int_equal(pb_link_open_sim(sim, PB_CHANNEL_ADMIN, &link), PB_ERROR_OK);
-	assert_int_equal(pb_channel_attach(&admin, link, SECOND_US), PB_ERROR_OK);
+	assert_int_equal(pb_channel_attach(&admin, link, UNIT_PATIENCE_US), PB_ERROR_OK);
 	assert_int_equal(pb_channel_command(&admin, PB_COMMAND_CHANNEL_CLOSE, about, NULL), PB_ERROR_OK);
 	if (leave)
 		assert_int_equal(pb_channel_detach(&admin), PB_ERROR_OK);
@@ -373,7 +401,7 @@ static void test_is_its_own_admin(void **state)
 		gdb_stub_start(&stub);
 		assert_int_equal(open_probe(PB_PROBE_CHANNEL), PB_ERROR_OK);
 		assert_int_equal(link_->channel, 8);
-		assert_int_equal(pb_channel_attach(&channel, link_, 60 * SECOND_US), PB_ERROR_OK);
+		assert_int_equal(pb_channel_attach(&channel, link_, UNIT_PATIENCE_US), PB_ERROR_OK);
 		assert_int_equal(pb_channel_command(&channel, PB_COMMAND_QUERY, about, results), PB_ERROR_OK);
 		assert_int_equal(results[0], PB_PRIVILEGE_PAGING | PB_PRIVILEGE_QUERY);
 		assert_int_equal(results[2], PB_PRIORITY_REALTIME);
@@ -410,7 +438,7 @@ static void an_observer_leaves_the_channels_alone(void **state)
 		assert_int_equal(open_probe(rows[i].needs), PB_ERROR_OK);
 		assert_int_equal(link_->channel, rows[i].channel);
 		if (rows[i].needs == PB_PROBE_ASK) {
-			assert_int_equal(pb_channel_attach(&channel, link_, 60 * SECOND_US), PB_ERROR_OK);
+			assert_int_equal(pb_channel_attach(&channel, link_, UNIT_PATIENCE_US), PB_ERROR_OK);
 			assert_int_equal(pb_channel_query(&channel, &status), PB_ERROR_OK);
 		}
 		assert_true((pb_link_gdb_figures(link_).bytes_out == 0) == (rows[i].needs == PB_PROBE_READ));
@@ -424,6 +452,8 @@ static void an_observer_leaves_the_channels_alone(void **state)
 static void stand_still(void *context)
 {
 	(void)context;
+	await_halt();
+	link_clock_pass(HALT_US);
 }
 
 static void a_heart_that_stops_is_dead_firmware(void **state)
@@ -437,8 +467,7 @@ static void a_heart_that_stops_is_dead_firmware(void **state)
 	stub.run = stand_still;
 	work = empty_work(&bench, 1);
 	assert_int_equal(pb_queue_submit(&bench.queue, &work), PB_ERROR_OK);
-	assert_int_equal(pb_queue_wait(&bench.queue, 1, 600 * (uint64_t)SECOND_US, NULL),
-			 PB_ERROR_FIRMWARE_DEAD);
+	assert_int_equal(pb_queue_wait(&bench.queue, 1, UNIT_PATIENCE_US, NULL), PB_ERROR_FIRMWARE_DEAD);
 	close_board();
 }
 
@@ -453,7 +482,7 @@ static void test_probe_unplugged(void **state)
 	work = empty_work(&bench, 1);
 	shutdown(stub.connection, SHUT_RDWR);
 	(void)pb_queue_submit(&bench.queue, &work);
-	assert_int_equal(pb_queue_wait(&bench.queue, 1, 600 * (uint64_t)SECOND_US, NULL), PB_ERROR_NO_CARD);
+	assert_int_equal(pb_queue_wait(&bench.queue, 1, UNIT_PATIENCE_US, NULL), PB_ERROR_NO_CARD);
 	link_->ops->close(link_);
 	gdb_stub_end(&stub);
 	pb_sim_destroy(sim);

@@ -9,14 +9,31 @@
 #include <unistd.h>
 
 #include "hal/shared.h"
+#include "patchbay/abi/boot.h"
+#include "tests/unit/patience.h"
 #include "tests/unit/unit.h"
 
-/* 100 us each: 60 s, far more than anything here takes. */
-#define PATIENCE 600000u
+/* Interrupts that a host takes before it must have found what it waits for. */
+#define WAKES_MOST 1000u
 
 static const char *const arguments[] = {"{memory}", "{lines}", "{image}", NULL};
 static const struct pb_machine fake_machine = {
 	.board = "fake", .program = FAKE_MCU, .package = "none", .arguments = arguments};
+
+/* The linker gives callers of the name without the prefix these functions (--wrap). */
+uint64_t __real_pb_card_wall_us(void);
+uint64_t __wrap_pb_card_wall_us(void);
+
+uint32_t card_bench_wall_step_us;
+
+uint64_t __wrap_pb_card_wall_us(void)
+{
+	static uint64_t wall_us;
+
+	if (card_bench_wall_step_us == 0)
+		return __real_pb_card_wall_us();
+	return wall_us += card_bench_wall_step_us;
+}
 
 void card_bench_make(struct card_bench *bench)
 {
@@ -31,6 +48,7 @@ void card_bench_make(struct card_bench *bench)
 	bench->options.image = FAKE_MCU;
 	bench->options.socket = bench->socket;
 	bench->options.directory = bench->files;
+	bench->options.boot_us = UNIT_PATIENCE_US;
 }
 
 int card_bench_start(struct card_bench *bench)
@@ -67,12 +85,13 @@ static bool said_by_now(const struct card_bench *bench, const char *text)
 
 bool card_bench_said(const struct card_bench *bench, const char *text)
 {
-	for (uint32_t i = 0; i < PATIENCE; i++) {
-		if (said_by_now(bench, text))
-			return true;
-		usleep(100);
+	const uint64_t start = unit_now();
+
+	while (!said_by_now(bench, text)) {
+		if (!unit_patience(start))
+			return false;
 	}
-	return false;
+	return true;
 }
 
 bool card_bench_kept_quiet(const struct card_bench *bench)
@@ -95,13 +114,27 @@ struct fake_mailbox *card_bench_mailbox(const struct pb_link *link)
 
 void card_bench_quiet(struct pb_link *link)
 {
-	while (link->ops->wait(link, 1000) == PB_ERROR_OK)
-		continue;
+	for (uint32_t i = 0; link->ops->wait(link, 1000) == PB_ERROR_OK; i++)
+		assert_true(i < WAKES_MOST);
 }
 
 void card_bench_await(const uint32_t *word, uint32_t value)
 {
-	for (uint32_t i = 0; i < PATIENCE && pb_shared_read32(word) != value; i++)
-		usleep(100);
-	assert_int_equal(pb_shared_read32(word), value);
+	unit_await(pb_shared_read32(word) == value);
+}
+
+void card_bench_await_woken(struct pb_link *link, const uint32_t *word, uint32_t value)
+{
+	for (uint32_t i = 0; pb_shared_read32(word) != value; i++) {
+		assert_true(i < WAKES_MOST);
+		assert_int_equal(link->ops->wait(link, UNIT_PATIENCE_US), PB_ERROR_OK);
+	}
+}
+
+uint32_t card_bench_stood(const struct pb_link *link)
+{
+	const struct pb_boot_block *block = (const void *)(link->memory + PB_BOOT_OFFSET);
+	const uint32_t seen = pb_shared_read32(&block->heartbeat_clock);
+
+	return pb_shared_read32(&block->clock) - seen;
 }

@@ -19,6 +19,12 @@ struct card_bench {
 	pid_t card;
 };
 
+/**
+ * 0, or what the wall's clock advances by, in microseconds, whenever a card that is started then reads it: its clock counts
+ * turns of its loop, however busy the machine is.
+ */
+extern uint32_t card_bench_wall_step_us;
+
 /** Makes the directory and the options. */
 void card_bench_make(struct card_bench *bench);
 /** Starts the card. @return as pb_card_start */
@@ -35,7 +41,11 @@ struct pb_link *card_bench_open(const struct card_bench *bench);
 struct fake_mailbox *card_bench_mailbox(const struct pb_link *link);
 /** Takes interrupts until there is none, and news of other hosts with them. */
 void card_bench_quiet(struct pb_link *link);
-/** Reads a word of card memory until it has a value; fails after long. */
+/** Reads a word of card memory until it has a value. */
 void card_bench_await(const uint32_t *word, uint32_t value);
+/** Sleeps on the link, as hosts do, until the word has the value. */
+void card_bench_await_woken(struct pb_link *link, const uint32_t *word, uint32_t value);
+/** How long the heartbeat has stood, as the card has seen it, in microseconds of the card's clock. */
+uint32_t card_bench_stood(const struct pb_link *link);
 
 #endif

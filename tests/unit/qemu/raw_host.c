@@ -8,6 +8,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "tests/unit/unit.h"
+
 int raw_connect(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -35,7 +37,7 @@ bool raw_receive(int socket, struct raw_message *message)
 	struct pollfd poller = {.fd = socket, .events = POLLIN};
 	uint64_t value = 0;
 
-	if (poll(&poller, 1, 60000) <= 0)
+	if (poll(&poller, 1, UNIT_PATIENCE_US / 1000) <= 0)
 		return false;
 	if (recvmsg(socket, &head, MSG_WAITALL | MSG_CMSG_CLOEXEC) != (ssize_t)sizeof(bytes))
 		return false;

@@ -12,6 +12,7 @@
 #include "hal/lines.h"
 #include "hal/shared.h"
 #include "qemu/card_lines.h"
+#include "tests/unit/patience.h"
 #include "tests/unit/unit.h"
 
 /* The MCU: where it is within a raise is a state, so that the card can act between any two steps. */
@@ -383,7 +384,7 @@ static void a_polling_mcu_gets_no_bytes(void **unused)
 static void *mcu_thread(void *argument)
 {
 	struct bench *bench = argument;
-	uint32_t last = 0;
+	uint64_t start;
 
 	for (uint32_t i = 0; i < THREAD_RAISES; i++) {
 		pb_shared_write32(&bench->asked_card[THREAD_LINE], i + 1u);
@@ -393,10 +394,10 @@ static void *mcu_thread(void *argument)
 	}
 	while (bench->mcu.step != 0)
 		mcu_raise_step(&bench->mcu);
-	while (last != THREAD_RAISES) {
+	start = unit_now();
+	do
 		mcu_take(bench);
-		last = bench->seen_mcu[THREAD_LINE];
-	}
+	while (bench->seen_mcu[THREAD_LINE] != THREAD_RAISES && unit_patience(start));
 	return NULL;
 }
 
@@ -404,6 +405,7 @@ static void threads_lose_no_raise(void **unused)
 {
 	struct bench bench;
 	pthread_t thread;
+	uint64_t start;
 
 	(void)unused;
 	make_bench(&bench);
@@ -417,11 +419,13 @@ static void threads_lose_no_raise(void **unused)
 		if (i % 8u == 0)
 			pb_card_lines_rest(&bench.card);
 	}
-	while (bench.seen_card[THREAD_LINE] != THREAD_RAISES) {
+	start = unit_now();
+	while (bench.seen_card[THREAD_LINE] != THREAD_RAISES && unit_patience(start)) {
 		assert_true(pb_card_lines_receive(&bench.card));
 		pb_card_lines_rest(&bench.card);
 	}
 	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(bench.seen_card[THREAD_LINE], THREAD_RAISES);
 	assert_int_equal(bench.seen_mcu[THREAD_LINE], THREAD_RAISES);
 	end_bench(&bench);
 }

@@ -13,11 +13,10 @@
 #include "host/link_protocol.h"
 #include "patchbay/patchbay.h"
 #include "patchbay/trace.h"
+#include "tests/unit/patience.h"
 #include "tests/unit/qemu/card_bench.h"
 #include "tests/unit/qemu/raw_host.h"
 #include "tests/unit/unit.h"
-
-#define LONG_US 60000000u
 
 static struct pb_link *hosts[PB_SOCKET_CLIENTS];
 
@@ -59,7 +58,16 @@ static struct pb_link *observe(const struct card_bench *bench)
 
 static void attach(struct pb_channel *channel, struct pb_link *link)
 {
-	assert_int_equal(pb_channel_attach(channel, link, LONG_US), PB_ERROR_OK);
+	assert_int_equal(pb_channel_attach(channel, link, UNIT_PATIENCE_US), PB_ERROR_OK);
+}
+
+/* Waits for the answer to a question. */
+static enum pb_error finish(struct pb_channel *channel, uint32_t tag, uint32_t *results)
+{
+	enum pb_error error;
+
+	unit_await((error = pb_channel_finish(channel, tag, results)) != PB_ERROR_TIMEOUT);
+	return error;
 }
 
 static void expect_answer(struct pb_channel *channel, uint32_t number)
@@ -142,11 +150,7 @@ static void questions_may_be_sent_ahead(void **state)
 	}
 	assert_int_equal(pb_channel_begin(&channel, PB_COMMAND_QUERY, arguments, &more), PB_ERROR_NO_SPACE);
 	for (uint32_t i = PB_COMMANDS_PENDING; i-- > 0;) {
-		enum pb_error error;
-
-		while ((error = pb_channel_finish(&channel, tags[i], results)) == PB_ERROR_TIMEOUT)
-			(void)link->ops->wait(link, 1000);
-		assert_int_equal(error, PB_ERROR_OK);
+		assert_int_equal(finish(&channel, tags[i], results), PB_ERROR_OK);
 		assert_int_equal(results[0], i + FAKE_ANSWER);
 	}
 	link->ops->close(link);
@@ -283,16 +287,11 @@ static void the_card_comes_before_its_observers(void **state)
 	pb_shared_write32(&mailbox()->hold_closes, 0);
 	card_bench_await(&mailbox()->closes[3], 1);
 	for (uint32_t i = 0; i < 6; i++) {
-		enum pb_error error;
-
-		while ((error = pb_channel_finish(&channels[i], tags[i], results)) == PB_ERROR_TIMEOUT)
-			(void)links[i]->ops->wait(links[i], 1000);
-		assert_int_equal(error, PB_ERROR_OK);
+		assert_int_equal(finish(&channels[i], tags[i], results), PB_ERROR_OK);
 		assert_int_equal(results[0], 5 + FAKE_ANSWER);
 		links[i]->ops->close(links[i]);
 	}
-	while (pb_link_open_socket(((struct card_bench *)*state)->socket, &next) != PB_ERROR_OK)
-		continue;
+	unit_await(pb_link_open_socket(((struct card_bench *)*state)->socket, &next) == PB_ERROR_OK);
 	assert_int_equal(next->channel, 3);
 	hosts[2] = next;
 }
@@ -337,16 +336,13 @@ static void a_question_outlives_its_firmware(void **state)
 	const uint32_t arguments[PB_COMMAND_ARGUMENTS] = {PB_QUERY_NODE, 5};
 	struct pb_channel channel;
 	uint32_t tag, results[PB_REPLY_RESULTS];
-	enum pb_error error;
 
 	for (uint32_t round = 1; round < 3; round++) {
 		attach(&channel, link);
 		pb_shared_write32(&mailbox()->hold_closes, 1);
 		assert_int_equal(pb_channel_begin(&channel, PB_COMMAND_QUERY, arguments, &tag), PB_ERROR_OK);
 		assert_int_equal(kill((pid_t)pb_shared_read32(&mailbox()->pid), SIGKILL), 0);
-		while ((error = pb_channel_finish(&channel, tag, results)) == PB_ERROR_TIMEOUT)
-			(void)link->ops->wait(link, 1000);
-		assert_int_equal(error, PB_ERROR_FIRMWARE_DEAD);
+		assert_int_equal(finish(&channel, tag, results), PB_ERROR_FIRMWARE_DEAD);
 		pb_shared_write32(&mailbox()->hold_closes, 0);
 	}
 	attach(&channel, link);
@@ -366,9 +362,8 @@ static void the_end_of_the_card_is_seen(void **unused)
 	link = observe(&bench);
 	attach(&channel, link);
 	card_bench_end(&bench);
-	while (link->ops->wait(link, LONG_US) == PB_ERROR_OK)
-		continue;
-	assert_int_equal(link->ops->wait(link, LONG_US), PB_ERROR_NO_CARD);
+	unit_await(link->ops->wait(link, UNIT_PATIENCE_US) == PB_ERROR_NO_CARD);
+	assert_int_equal(link->ops->wait(link, UNIT_PATIENCE_US), PB_ERROR_NO_CARD);
 	link->ops->close(link);
 	assert_int_equal(pb_link_open_observer(bench.socket, &link), PB_ERROR_NO_CARD);
 	assert_null(link);

@@ -12,6 +12,7 @@
 #include "hal/shared.h"
 #include "host/link_protocol.h"
 #include "patchbay/abi/channel.h"
+#include "tests/unit/patience.h"
 #include "tests/unit/qemu/card_bench.h"
 #include "tests/unit/qemu/raw_host.h"
 #include "tests/unit/unit.h"
@@ -108,13 +109,13 @@ static void test_doorbell_and_interrupt(void **state)
 	card_bench_quiet(two);
 	for (uint32_t i = 1; i <= 100; i++) {
 		two->ops->doorbell(two);
-		assert_int_equal(two->ops->wait(two, 60000000), PB_ERROR_OK);
+		assert_int_equal(two->ops->wait(two, UNIT_PATIENCE_US), PB_ERROR_OK);
 		assert_int_equal(pb_shared_read32(&mailbox->doorbells[2]), i);
 	}
 	assert_int_equal(pb_shared_read32(&mailbox->doorbells[1]), 0);
 	assert_int_equal(one->ops->wait(one, 0), PB_ERROR_TIMEOUT);
 	one->ops->doorbell(one);
-	assert_int_equal(one->ops->wait(one, 60000000), PB_ERROR_OK);
+	assert_int_equal(one->ops->wait(one, UNIT_PATIENCE_US), PB_ERROR_OK);
 	assert_int_equal(pb_shared_read32(&mailbox->doorbells[1]), 1);
 	assert_int_equal(two->ops->wait(two, 0), PB_ERROR_TIMEOUT);
 	one->ops->close(one);
@@ -292,9 +293,8 @@ static void test_card_leaves(void **state)
 	assert_int_equal(card_bench_start(bench), 0);
 	link = card_bench_open(bench);
 	card_bench_end(bench);
-	while (link->ops->wait(link, 60000000) == PB_ERROR_OK)
-		continue;
-	assert_int_equal(link->ops->wait(link, 60000000), PB_ERROR_NO_CARD);
+	unit_await(link->ops->wait(link, UNIT_PATIENCE_US) == PB_ERROR_NO_CARD);
+	assert_int_equal(link->ops->wait(link, UNIT_PATIENCE_US), PB_ERROR_NO_CARD);
 	link->ops->doorbell(link);
 	link->ops->close(link);
 }

@@ -13,6 +13,8 @@
 #include "host/link_protocol.h"
 #include "patchbay/abi/boot.h"
 #include "patchbay/abi/channel.h"
+#include "qemu/card_clock.h"
+#include "tests/unit/patience.h"
 #include "tests/unit/qemu/card_bench.h"
 #include "tests/unit/qemu/raw_host.h"
 #include "tests/unit/unit.h"
@@ -25,13 +27,6 @@ static const struct pb_boot_block *boot_block(const struct pb_link *link)
 static void kill_mcu(const struct pb_link *link)
 {
 	assert_int_equal(kill((pid_t)pb_shared_read32(&card_bench_mailbox(link)->pid), SIGKILL), 0);
-}
-
-/* Sleeps on the link, as hosts do, until the word has the value. */
-static void await_woken(struct pb_link *link, const uint32_t *word, uint32_t value)
-{
-	while (pb_shared_read32(word) != value)
-		assert_int_equal(link->ops->wait(link, 60000000), PB_ERROR_OK);
 }
 
 static void test_death(void **unused)
@@ -55,7 +50,7 @@ static void test_death(void **unused)
 	for (uint32_t i = 0; i < 2; i++) {
 		const struct pb_boot_block *block = boot_block(links[i]);
 
-		await_woken(links[i], &block->mcu_state, PB_MCU_DEAD);
+		card_bench_await_woken(links[i], &block->mcu_state, PB_MCU_DEAD);
 		assert_int_equal(block->mcu_deaths, 1);
 		assert_int_equal(block->dead_stage, PB_BOOT_STAGE_RUNNING);
 		assert_int_equal(block->dead_waypoint, FAKE_WAYPOINT);
@@ -138,7 +133,7 @@ static void a_fatal_boot_stage_restarts_the_mcu(void **unused)
 	mcu = (pid_t)pb_shared_read32(&card_bench_mailbox(link)->pid);
 	card_bench_quiet(link);
 	fail_times(link, 1);
-	await_woken(link, &block->mcu_state, PB_MCU_DEAD);
+	card_bench_await_woken(link, &block->mcu_state, PB_MCU_DEAD);
 	check_fatal_death(block, 1);
 	assert_int_equal(kill(mcu, 0), -1);
 	/* For those who come to look. */
@@ -189,6 +184,15 @@ static void test_fatal_and_restart(void **unused)
 	card_bench_end(&bench);
 }
 
+/*
+ * The card's clock, on which nothing beats here, stops at the doubt and starts again with each MCU: until it has stopped
+ * again the card has polled the new one, every PB_CARD_CLOCK_TURN_US at most.
+ */
+static void let_card_poll(const struct pb_link *link, uint32_t clock_before)
+{
+	card_bench_await(&boot_block(link)->clock, clock_before + PB_CARD_CLOCK_DOUBT_US);
+}
+
 /* While a new MCU has yet to publish itself, what the dead one left there is not taken for its own. */
 static void words_of_the_dead_mcu_are_not_those_of_the_new_one(void **unused)
 {
@@ -203,16 +207,18 @@ static void words_of_the_dead_mcu_are_not_those_of_the_new_one(void **unused)
 	block = boot_block(link);
 	for (uint32_t deaths = 1; deaths <= 2; deaths++) {
 		bool fatal = deaths == 2;
+		uint32_t before;
 
+		unit_await(card_bench_stood(link) == PB_CARD_CLOCK_DOUBT_US);
+		before = pb_shared_read32(&block->clock);
 		pb_shared_write32(&card_bench_mailbox(link)->hold_boot, 1);
 		card_bench_quiet(link);
 		if (fatal)
 			fail_times(link, 1);
 		else
 			kill_mcu(link);
-		await_woken(link, &block->mcu_state, PB_MCU_RESTARTING);
-		/* Room for the card to be wrong. */
-		usleep(50000);
+		card_bench_await_woken(link, &block->mcu_state, PB_MCU_RESTARTING);
+		let_card_poll(link, before);
 		assert_int_equal(block->mcu_state, PB_MCU_RESTARTING);
 		assert_int_equal(block->mcu_deaths, deaths);
 		assert_int_equal(block->fatal.valid, fatal);
@@ -430,9 +436,7 @@ static void files_of_a_killed_card_are_replaced(void **unused)
 	assert_int_equal(kill(bench.card, SIGKILL), 0);
 	assert_int_equal(pb_card_stop(bench.card), -1);
 	/* The MCU goes with it. */
-	for (uint32_t i = 0; i < 600000 && kill(mcu, 0) == 0; i++)
-		usleep(100);
-	assert_int_equal(kill(mcu, 0), -1);
+	unit_await(kill(mcu, 0) != 0);
 	link->ops->close(link);
 	assert_int_equal(card_bench_start(&bench), 0);
 	link = card_bench_open(&bench);

@@ -10,12 +10,11 @@
 #include <unistd.h>
 
 #include "qemu/gl/renderers.h"
+#include "tests/unit/patience.h"
 #include "tests/unit/unit.h"
 
 #define ARRAY(a) (sizeof(a) / sizeof((a)[0]))
 #define INDEX    5u
-/* Polls of an answer that does not come: 20 s, a millisecond each. */
-#define PATIENCE 20000u
 
 static uint32_t clock_word;
 static struct pb_renderers renderers;
@@ -31,13 +30,10 @@ static void ask(uint32_t index)
 
 static enum pb_engine_gl_answer await(uint32_t index)
 {
-	enum pb_engine_gl_answer answer = PB_ENGINE_GL_WORKS;
+	enum pb_engine_gl_answer answer;
 	uint32_t used = 0;
 
-	for (uint32_t i = 0; i < PATIENCE && answer == PB_ENGINE_GL_WORKS; i++) {
-		answer = ops->poll(&renderers, index, &used);
-		usleep(1000);
-	}
+	unit_await((answer = ops->poll(&renderers, index, &used)) != PB_ENGINE_GL_WORKS);
 	return answer;
 }
 
@@ -88,6 +84,12 @@ static void only_the_one_answer_counts(void **state)
 	}
 }
 
+static bool lost_by_event(uint32_t index)
+{
+	pb_renderers_event(&renderers, index);
+	return renderers.renderers[index].lost;
+}
+
 /* What comes between two requests, the end included, is no answer to the next one. */
 static void what_was_not_asked_for_ends_a_renderer(void **state)
 {
@@ -95,11 +97,7 @@ static void what_was_not_asked_for_ends_a_renderer(void **state)
 	start("twice");
 	ask(INDEX);
 	assert_int_equal(await(INDEX), PB_ENGINE_GL_DONE);
-	for (uint32_t i = 0; i < PATIENCE && !renderers.renderers[INDEX].lost; i++) {
-		pb_renderers_event(&renderers, INDEX);
-		usleep(1000);
-	}
-	assert_true(renderers.renderers[INDEX].lost);
+	unit_await(lost_by_event(INDEX));
 	ask(INDEX);
 	assert_int_equal(await(INDEX), PB_ENGINE_GL_LOST);
 	ops->end(&renderers, INDEX);
@@ -122,11 +120,9 @@ static void renderers_that_do_not_answer_can_be_ended(void **state)
 	setenv("FAKE_RENDERER", "answers", 1);
 	ask(2);
 	assert_int_equal(await(2), PB_ENGINE_GL_DONE);
-	for (uint32_t i = 0; i < PATIENCE && busy < 50000; i++) {
-		assert_int_equal(ops->poll(&renderers, 0, &busy), PB_ENGINE_GL_WORKS);
-		usleep(1000);
-	}
-	assert_true(busy >= 50000);
+	/* Processor time that the renderer has used, in microseconds. */
+	unit_await(ops->poll(&renderers, 0, &busy) != PB_ENGINE_GL_WORKS || busy >= 50000);
+	assert_int_equal(ops->poll(&renderers, 0, &busy), PB_ENGINE_GL_WORKS);
 	assert_int_equal(ops->poll(&renderers, 1, &silent), PB_ENGINE_GL_WORKS);
 	pids[0] = renderers.renderers[0].pid;
 	pids[1] = renderers.renderers[1].pid;
