@@ -6,12 +6,15 @@
 #ifndef PB_TESTS_UNIT_RUNNER_H
 #define PB_TESTS_UNIT_RUNNER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct unit_suite {
 	const char *name;
 	/** Runs the suite. @return how many of its tests failed */
 	int (*run)(void);
+	/** It runs only where it is named. */
+	bool by_name;
 };
 
 /** All suites of the program; the last entry has no name. */

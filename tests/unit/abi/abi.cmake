@@ -18,3 +18,4 @@ set_target_properties(test_abi_cxx PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUI
 target_compile_options(test_abi_cxx PRIVATE -Wall -Wextra -Werror -Wpedantic -Wconversion -Wsign-conversion -Wundef)
 target_include_directories(test_abi_cxx PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 pb_test(test_abi_cxx GROUP unit COMMAND test_abi_cxx)
+pb_quick(test_abi_cxx test_abi_cxx DEPENDS test_abi_cxx)

@@ -63,5 +63,8 @@ pb_unit_test(test_firmware_refuse RUNNER firmware SOURCES ${here}/test_firmware_
 pb_library(test_machines SOURCES ${here}/machines.c)
 pb_unit_test(test_firmware_machines RUNNER firmware SOURCES ${here}/test_firmware_machines.c LINKS test_machines)
 pb_program(print_machines SOURCES ${here}/print_machines.c LINKS test_machines)
-pb_test(machine_pictures GROUP unit
-  COMMAND ${PROJECT_SOURCE_DIR}/scripts/machines --check $<TARGET_FILE:print_machines>)
+set(check_pictures ${PROJECT_SOURCE_DIR}/scripts/machines --check $<TARGET_FILE:print_machines>)
+pb_test(machine_pictures GROUP unit COMMAND ${check_pictures})
+file(GLOB pictures CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/machines/*)
+pb_quick(machine_pictures ${check_pictures}
+  DEPENDS print_machines ${PROJECT_SOURCE_DIR}/scripts/machines ${PROJECT_SOURCE_DIR}/docs/machines.md ${pictures})

@@ -177,7 +177,7 @@ static void a_wait_ends_under_a_flood(void **state)
 	flood_end();
 }
 
-int main(void)
+UNIT_SUITE(test_firmware_rotation)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(busy_channels_are_served_in_rotation),

@@ -241,7 +241,7 @@ static void channels_are_served_beside_engines_that_answer(void **state)
 	flood_end();
 }
 
-int main(void)
+UNIT_SUITE(test_firmware_rotation_nodes)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_node_makes_progress_under_a_flood),

@@ -238,7 +238,7 @@ static void a_stop_is_reported_beside_waiters_that_are_always_checked(void **sta
 	end();
 }
 
-int main(void)
+UNIT_SUITE(test_firmware_settle)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_queue_is_freed_beside_stops_without_end),

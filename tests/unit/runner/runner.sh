@@ -28,5 +28,17 @@ expect 1 "" --suite arguments a
 expect 2 "-- 0 of 0 suites passed" --suite asses
 expect 2 "" --suite
 expect 2 "" --nothing x
-expect 0 sample_arguments --list
+expect 0 sample_long --list
+expect 0 "" --suite long
+expect 1 "-- 1 of 2 suites passed" --brief --suite passes --suite crashes
+
+# What failed is shown with the command that runs it again; of what passed nothing is.
+output=$("$program" --brief 2>&1) && wrong=1
+for line in "a suite that fails" "-- sample_fails failed; alone: $program --suite sample_fails" \
+	"-- sample_crashes: signal 6: Aborted" "-- sample_crashes failed; alone: $program --suite sample_crashes"; do
+	grep -qxF -- "$line" <<<"$output" || { printf 'no line "%s" in\n%s\n' "$line" "$output" && wrong=1; }
+done
+if grep -F "a suite that passes" <<<"$output"; then
+	wrong=1
+fi
 exit $wrong

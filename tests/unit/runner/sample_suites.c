@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Suites that pass, fail, crash, and share a variable, for the test of the runner. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,11 +12,13 @@ static int runs;
 static int passes(void)
 {
 	runs++;
+	(void)puts("a suite that passes");
 	return 0;
 }
 
 static int fails(void)
 {
+	(void)puts("a suite that fails");
 	return 1;
 }
 
@@ -42,7 +45,11 @@ static int has_arguments(void)
 }
 
 const struct unit_suite unit_suites[] = {
-	{"sample_passes", passes},           {"sample_fails", fails},
-	{"sample_crashes", crashes},         {"sample_alone", is_alone},
-	{"sample_arguments", has_arguments}, {NULL, NULL},
+	{"sample_passes", passes, false},
+	{"sample_fails", fails, false},
+	{"sample_crashes", crashes, false},
+	{"sample_alone", is_alone, false},
+	{"sample_arguments", has_arguments, false},
+	{"sample_long", passes, true},
+	{NULL, NULL, false},
 };

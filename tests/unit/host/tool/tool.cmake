@@ -40,7 +40,8 @@ endforeach()
 
 # `patchbay replay`: its reader, its oracle, and the samples on the simulated card.
 pb_library(test_subm_writer SOURCES ${PROJECT_SOURCE_DIR}/tests/unit/subm_writer.c LINKS cmocka zstd)
-set(samples DEFINES PB_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+file(GLOB data CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/data/*.zst ${PROJECT_SOURCE_DIR}/tests/data/*.tsv)
+set(samples DEFINES PB_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data" DATA ${data})
 pb_unit_test(test_subm RUNNER tool SOURCES ${here}/test_subm.c LINKS test_subm_writer pb_subm ${samples})
 pb_unit_test(test_placement RUNNER tool SOURCES ${here}/test_placement.c LINKS pb_subm)
 pb_unit_test(test_replay_nouveau RUNNER tool SOURCES ${here}/test_replay_nouveau.c LINKS test_subm_writer pb_replay)
