@@ -4,8 +4,3 @@ set(PB_SUITES_RUN qemu-system-riscv64 -M virt -m 128M -bios none -display none -
 set(PB_SUITES_STACK_BYTES 0x10000)
 set(PB_SUITES_MORE_START 0x80800000)
 set(PB_SUITES_MORE_BYTES 0x4000000)
-# All others pass too. A sister runs them all:
-# these few are enough for every day.
-set(PB_SUITES_ONLY test_abi test_engine_driver test_engine_ring test_firmware_admit test_firmware_control
-  test_firmware_machines test_firmware_replies test_firmware_rings test_scenario_schedule test_firmware_segment
-  test_host_compact test_host_lift test_paging)

@@ -1,5 +1,19 @@
 # The suites as images of the boards that can run them, compared with the programs of this host, built by host-test.
-# The images come from the boards' own builds: cmake --build build/BOARD --target suites
+# The images come from the boards' own builds: cmake --build build/BOARD --target suites, or all_suites.
+
+# pb_list_of_suites(FILE SUITE...): the list for run_suites.sh. IMAGE_OF_NAME is set for each suite, or all are in "everyday".
+function(pb_list_of_suites file)
+  set(lines "")
+  foreach(name IN LISTS ARGN)
+    get_property(program GLOBAL PROPERTY PB_PROGRAM_OF_${name})
+    set(image everyday)
+    if(DEFINED IMAGE_OF_${name})
+      set(image ${IMAGE_OF_${name}})
+    endif()
+    string(APPEND lines "${name} ${image} ${PROJECT_BINARY_DIR}/../host-test/tests/${program}\n")
+  endforeach()
+  file(WRITE ${file} "${lines}")
+endfunction()
 
 # pb_target_tests(BOARD): call after all suites are declared.
 function(pb_target_tests board)
@@ -10,30 +24,30 @@ function(pb_target_tests board)
       list(APPEND suites ${name})
     endif()
   endforeach()
-  pb_choose_suites(suites ${board} ${suites})
+  pb_choose_suites(${board} ${suites})
   include(${PROJECT_SOURCE_DIR}/boards/${board}/suites.cmake)
 
-  set(programs ${PROJECT_BINARY_DIR}/../host-test/tests)
-  set(list "")
-  foreach(name IN LISTS suites)
-    pb_unit_command(command ${name})
-    list(JOIN command " " command)
-    string(APPEND list "${name} ${programs}/${command}\n")
-  endforeach()
-  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${board}_suites.txt "${list}")
-
-  set(folder ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
-  set(images ${PROJECT_BINARY_DIR}/../${board}/target)
-  add_test(NAME ${board}_target_suites
-    COMMAND bash ${folder}/run_suites.sh ${CMAKE_CURRENT_BINARY_DIR}/${board}_suites.txt ${images} ${PB_SUITES_RUN})
-  add_test(NAME ${board}_target_fails
-    COMMAND bash ${folder}/test_run_suites.sh $<TARGET_FILE:test_target_fails> "${programs}/unit_host --suite test_abi" ${images}
-      ${PB_SUITES_RUN})
-  set_tests_properties(${board}_target_suites ${board}_target_fails PROPERTIES LABELS target PROCESSORS 2)
+  set(here ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
+  set(lists ${CMAKE_CURRENT_BINARY_DIR}/${board})
+  set(run ${PROJECT_BINARY_DIR}/../${board}/target ${PB_SUITES_RUN})
+  pb_list_of_suites(${lists}_suites.txt ${EVERYDAY})
+  pb_test(${board}_target_suites GROUP target COMMAND bash ${here}/run_suites.sh ${lists}_suites.txt ${run})
+  pb_test(${board}_target_fails GROUP target COMMAND bash ${here}/test_run_suites.sh $<TARGET_FILE:test_target_fails> ${run})
+  if(ALL)
+    pb_images_of_suites(${ALL})
+    pb_list_of_suites(${lists}_all_suites.txt ${ALL})
+    pb_test(${board}_target_all_suites GROUP target ASSURE CPU 600
+      COMMAND bash ${here}/run_suites.sh ${lists}_all_suites.txt ${run})
+  endif()
 endfunction()
 
 if(NOT PB_SANITIZE)
-  pb_program(test_target_fails SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_target_fails.c LINKS cmocka)
+  foreach(name leaves fails halts)
+    set_property(GLOBAL PROPERTY PB_SOURCES_OF_test_target_${name} ${CMAKE_CURRENT_LIST_DIR}/test_target_fails.c)
+    set_property(GLOBAL PROPERTY PB_SUITE_OF_test_target_${name} test_target_${name})
+  endforeach()
+  pb_parts_of_suites(test_target_fails test_target_leaves test_target_fails test_target_halts)
+  pb_program(test_target_fails SOURCES ${SOURCES} LINKS test_runner cmocka)
   file(GLOB boards RELATIVE ${PROJECT_SOURCE_DIR}/boards CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/boards/*/suites.cmake)
   foreach(board IN LISTS boards)
     string(REPLACE /suites.cmake "" board ${board})

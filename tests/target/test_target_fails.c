@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests that fail in each way in which a test can, around two that pass: the output must show it. Not one of
- * the suites.
+ * Tests that fail in each way in which a test can, around those that pass: the output must show it. A suite that leaves
+ * variables and memory behind, and one that ends the image.
  */
 #include <stdlib.h>
 
 #include "tests/unit/unit.h"
+
+/** Of either kind: with and without an initial value. */
+static int cleared, initialised = 1;
 
 static void passes(void **state)
 {
@@ -37,7 +40,49 @@ static int refuses(void **state)
 	return 1;
 }
 
-int main(void)
+static void variables_are_as_at_the_start(void **state)
+{
+	(void)state;
+	assert_int_equal(cleared, 0);
+	assert_int_equal(initialised, 1);
+}
+
+static void leaves_variables_and_memory(void **state)
+{
+	static void *volatile memory;
+
+	variables_are_as_at_the_start(state);
+	cleared = 1;
+	initialised = 0;
+	memory = malloc(16);
+	assert_non_null(memory);
+}
+
+static void halts(void **state)
+{
+	(void)state;
+	__builtin_trap();
+}
+
+UNIT_SUITE(test_target_leaves)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(leaves_variables_and_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+UNIT_SUITE(test_target_halts)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(halts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+UNIT_SUITE(test_target_fails)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(passes),
@@ -46,6 +91,7 @@ int main(void)
 		cmocka_unit_test(says_so),
 		cmocka_unit_test_setup(passes, refuses),
 		cmocka_unit_test_setup_teardown(passes, NULL, refuses),
+		cmocka_unit_test(variables_are_as_at_the_start),
 		cmocka_unit_test(passes),
 	};
 
