@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What a card believes of its renderers' processes: one answer to each request, and nothing else. */
 #define _GNU_SOURCE
+#include <linux/sockios.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -154,12 +157,21 @@ static uint64_t processor_ns(pid_t pid)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* On the only processor of the two, this process is in the renderer's way: it gets on without processor time. */
+/* Asks twice, 10 ms apart. Whether the renderer made progress although it was given no processor between. */
+static bool progresses_without_processor(void)
+{
+	const pid_t pid = renderers.renderers[INDEX].pid;
+	const uint64_t worked = processor_ns(pid);
+	const uint32_t then = used_after(0);
+
+	return used_after(10000) == then + 1u && worked != 0 && worked == processor_ns(pid);
+}
+
+/* On the only processor of the two, this process is in the renderer's way, which makes progress all the same. */
 static void a_renderer_without_a_processor_gets_on(void **state)
 {
 	cpu_set_t before, one;
-	uint32_t used = 0, then = 0, i;
-	uint64_t worked = 0;
+	size_t i;
 
 	(void)state;
 	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
@@ -170,17 +182,32 @@ static void a_renderer_without_a_processor_gets_on(void **state)
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 	start("busy");
 	ask(INDEX);
-	for (i = 0; i < PATIENCE && (worked == 0 || used != then + 1u); i++) {
-		worked = processor_ns(renderers.renderers[INDEX].pid);
-		then = used_after(0);
-		used = used_after(10000);
-		/* The two took turns meanwhile. */
-		if (worked != processor_ns(renderers.renderers[INDEX].pid))
-			worked = 0;
-	}
-	assert_int_equal(used, then + 1u);
+	unit_await(progresses_without_processor());
 	ops->end(&renderers, INDEX);
 	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+}
+
+/* The state of a process of one thread, as /proc has it: R runnable, S asleep. */
+static char state_of(pid_t pid)
+{
+	char path[32], state = '?';
+	FILE *stat;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	stat = fopen(path, "r");
+	assert_non_null(stat);
+	assert_int_equal(fscanf(stat, "%*d (%*[^)]) %c", &state), 1);
+	fclose(stat);
+	return state;
+}
+
+/* Whether the renderer has read its request, and waits for the next one. */
+static bool sleeps(void)
+{
+	int unread = -1;
+
+	return ioctl(renderers.renderers[INDEX].socket, SIOCOUTQ, &unread) == 0 && unread == 0 &&
+	       state_of(renderers.renderers[INDEX].pid) == 'S';
 }
 
 /* Neither one that has nothing to do nor one that was stopped in its work gets on. */
@@ -202,16 +229,10 @@ static void a_renderer_that_sleeps_gets_nowhere(void **state)
 	ops->end(&renderers, INDEX);
 	start("silent");
 	ask(INDEX);
-	/* Until it has read the request, and waits for the next one. */
-	used = 0;
-	for (uint32_t i = 0, still = 0; i < PATIENCE && still < 100; i++) {
-		const uint32_t now = used_after(10000);
-
-		still = now == used ? still + 1u : 0;
-		used = now;
-		usleep(1000);
-	}
-	assert_int_equal(used_after(10000), used);
+	unit_await(sleeps());
+	used = used_after(10000);
+	for (uint32_t i = 0; i < 100; i++)
+		assert_int_equal(used_after(10000), used);
 	ops->end(&renderers, INDEX);
 }
 
