@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# tests/install/embed.sh BUILD_FOLDER: the firmware and the host library inside projects of others, and a board that is not in
-# this tree: with the sources as they are installed, with the sources in a folder of the project, and with a Makefile alone.
+# tests/install/embed.sh BUILD_FOLDER [--all]: the firmware and the host library inside projects of others, and a board that is not
+# in this tree: with the sources as they are installed, with the sources in a folder of the project, and with a Makefile
+# alone. With --all also by FetchContent, and as a module of Zephyr.
 # shellcheck source=tests/install/lib.sh
 source "$(dirname "$0")/lib.sh" "$1"
 projects=$project/tests/install
@@ -11,9 +12,9 @@ projects=$project/tests/install
 board_elsewhere() {
 	mkdir "$work/their boards"
 	cp -r "$project/boards/mps2_an500" "$work/their boards/"
-	quiet cmake -S "$projects/image" -B "$work/image build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" \
+	quiet cmake -S "$projects/image" -B "$work/image build" -G Ninja -DCMAKE_PREFIX_PATH="$staged" \
 		-DPB_BOARD_DIR="$work/their boards/mps2_an500/" \
-		-DCMAKE_TOOLCHAIN_FILE="$work/prefix/share/patchbay/boards/cmake/toolchain.cmake"
+		-DCMAKE_TOOLCHAIN_FILE="$staged/share/patchbay/boards/cmake/toolchain.cmake"
 	quiet cmake --build "$work/image build"
 	cmp "$(find "$work/image build" -name patchbay-mps2_an500.bin)" "$project/build/mps2_an500/patchbay-mps2_an500.bin"
 }
@@ -24,7 +25,7 @@ own_limits() {
 	cp -r "$project/boards/template" "$board"
 	sed -i 's,boards/template/,small/,' "$board/board.cmake"
 	sed -i 's,define PB_LIMIT_CONTEXTS .*,error "the limits of this board",' "$board/limits.h"
-	cmake -S "$work/prefix/share/patchbay" -B "$work/small" -G Ninja -DPB_BOARD_DIR="$board" >/dev/null
+	cmake -S "$staged/share/patchbay" -B "$work/small" -G Ninja -DPB_BOARD_DIR="$board" >/dev/null
 	refused 'error "the limits of this board"' cmake --build "$work/small" --target pb_firmware
 }
 
@@ -56,10 +57,12 @@ listed_symbols() {
 	sed -n '/^<!-- symbols -->$/,/^<!-- \/symbols -->$/s/^| `\([a-z_0-9]*\)`.*/\1/p' "$project/docs/embedding.md" | sort
 }
 
-# A Makefile that knows two folders of sources: the core has exactly the undefined symbols that the page lists.
+# A Makefile that knows two folders of sources: the core has exactly the undefined symbols that the page lists. Make takes no path
+# with a space.
 by_make() {
 	cp -r "$projects/make" "$work/make"
-	quiet make -C "$work/make" -j2 PATCHBAY="$work/prefix/share/patchbay"
+	ln -s "$staged/share/patchbay" "$work/patchbay"
+	quiet make -C "$work/make" -j2 PATCHBAY="$work/patchbay"
 	diff <(arm-none-eabi-nm -u "$work/make/core.o" | sed 's/ *U //' | sort) <(listed_symbols) ||
 		fail "above: < what the core needs, > what docs/embedding.md lists"
 	grep -qa '^patchbay [0-9]' <(strings "$work/make/core.o") || fail "no release without PB_VERSION"
@@ -67,28 +70,30 @@ by_make() {
 
 # As a module of Zephyr and as a CMSIS pack, built by stubs of those that would take it.
 by_zephyr() {
-	quiet cmake -S "$projects/zephyr" -B "$work/zephyr" -G Ninja -DMODULE="$work/prefix/share/patchbay/boards/zephyr" -DCMAKE_C_FLAGS=-O0
+	quiet cmake -S "$projects/zephyr" -B "$work/zephyr" -G Ninja -DMODULE="$staged/share/patchbay/boards/zephyr" -DCMAKE_C_FLAGS=-O0
 	quiet cmake --build "$work/zephyr"
 	ld -r -o "$work/zephyr/all.o" --whole-archive "$work/zephyr/patchbay/libpatchbay.a"
 	diff <(nm -u "$work/zephyr/all.o" | sed 's/ *U //' | sort) <(listed_symbols) || fail "above: < what a module needs, > what is listed"
 }
 
 by_pack() {
-	python3 "$projects/pack.py" "$work/prefix/share/patchbay" >"$work/pack.list" || fail "the pack does not build"
+	python3 "$projects/pack.py" "$staged/share/patchbay" >"$work/pack.list" || fail "the pack does not build"
 	diff <(grep ^firmware/ "$work/pack.list") <(cd "$work/make" && find firmware -name '*.o' | sed 's/o$/c/' | sort) ||
 		fail "above: < the core's sources in the pack, > those that the Makefile takes"
 }
 
-quiet cmake --install "$build" --prefix "$work/prefix" --component firmware
+need_stage
 board_elsewhere
 own_limits
 own_machine
 within add_subdirectory
 [[ $(find "$work/add_subdirectory" -name libpb_firmware.a) == '' ]] || fail "a library that nothing links was built"
 refused NO_CARD "$work/add_subdirectory/program" "$work/none"
-within FetchContent
-quiet "$work/FetchContent/program"
 by_make
-by_zephyr
 by_pack
-echo "a board elsewhere, two projects around the sources, a Makefile, a module of Zephyr, a CMSIS pack"
+if [[ $all == --all ]]; then
+	within FetchContent
+	quiet "$work/FetchContent/program"
+	by_zephyr
+fi
+echo "a board elsewhere, projects around the sources, a Makefile, a CMSIS pack"

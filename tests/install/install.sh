@@ -1,21 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# tests/install/install.sh BUILD_FOLDER: what cmake --install leaves, moved elsewhere, serves the command and programs of
-# others, in C and in C++, by CMake and by pkg-config.
+# tests/install/install.sh BUILD_FOLDER [--all]: what cmake --install leaves, moved elsewhere, serves the command and programs of
+# others, in C and in C++, by CMake and by pkg-config. With --all the libraries are built as shared ones, too.
 # shellcheck source=tests/install/lib.sh
 source "$(dirname "$0")/lib.sh" "$1"
 
-prefix="/opt/a prefix"
+prefix=${staged#"$stage"}
 moved="$work/moved to"
 
 # DESTDIR is the only folder that is written, and nothing in it knows of a build, of the sources or of DESTDIR.
 install_moved() {
-	DESTDIR=$work/dest quiet cmake --install "$build" --prefix "$prefix"
 	[[ ! -e $prefix ]] || fail "$prefix was written in spite of DESTDIR"
-	[[ $(find "$work/dest" -mindepth 1 -maxdepth 3 -not -type d) == '' ]] || fail "a file beside the prefix"
-	mv "$work/dest$prefix" "$moved"
-	rm -rf "$work/dest"
-	! grep -rlF -e "$project" -e "$work" -e "$prefix" "$moved" >&2 || fail "above: files that name a folder of this machine"
+	[[ $(find "$stage" -mindepth 1 -maxdepth 3 -not -type d) == '' ]] || fail "a file beside the prefix"
+	cp -r "$staged" "$moved"
+	! grep -rlF -e "$project" -e "$prefix" "$moved" >&2 || fail "above: files that name a folder of this machine"
 }
 
 # The command with its page and its completions.
@@ -135,6 +133,7 @@ install_shared() {
 }
 
 version=$(sed -nE 's/^#define PB_VERSION "(.*)"$/\1/p' "$project/include/patchbay/abi/base.h")
+need_stage
 install_moved
 check_command
 write_functions
@@ -147,6 +146,8 @@ two_versions
 start_card "$moved/bin/patchbay"
 says_hello "$work/consumer/hello"
 says_hello "$work/make/hello"
-install_shared
-says_hello "$work/consumer of shared/hello"
-echo "installed, moved, and used by five programs"
+if [[ $all == --all ]]; then
+	install_shared
+	says_hello "$work/consumer of shared/hello"
+fi
+echo "installed, moved, and used by programs of others"

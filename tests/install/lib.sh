@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# Shared by the tests of what is installed. Sourced with the build folder of the host as the first argument.
+# Shared by the tests of what is installed. Sourced with the build folder of the host as the first argument, and with --all
+# behind it for what scripts/assure runs besides.
 
 set -euo pipefail
 export LC_ALL=C
 unset DESTDIR PKG_CONFIG_PATH CMAKE_PREFIX_PATH
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$(cd "$1" && pwd)
+all=${2-}
+# What stage.sh has installed.
+stage=$project/build/stage/dest
+staged=$stage/opt/a\ prefix
 work=$(mktemp -d)
 card=
 stop_card() {
@@ -28,6 +33,12 @@ fail() {
 	exit 1
 }
 
+# need_stage: what is staged is there, and of this build and these sources.
+need_stage() {
+	cmp -s "$staged/bin/patchbay" "$build/host/patchbay" && diff -rq "$project/firmware" "$staged/share/patchbay/firmware" >/dev/null ||
+		fail "build/stage is not what is built; make it by tests/install/stage.sh $build"
+}
+
 # quiet COMMAND...: prints what the command printed only if it fails.
 quiet() {
 	"$@" >"$work/output" 2>&1 </dev/null || {
@@ -47,15 +58,15 @@ refused() {
 	}
 }
 
-# make_packages: the Debian packages in $work/packages, laid out as scripts/release lays them out, of the programs and libraries
-# that are built already: how they are compiled does not depend on where they are installed.
+# make_packages [CPACK_OPTION...]: the Debian packages in $work/packages, laid out as scripts/release lays them out, of the programs
+# and libraries that are built already: how they are compiled does not depend on where they are installed.
 make_packages() {
 	local file
 	quiet cmake -S "$project" -B "$work/package" --preset package
 	for file in host/patchbay host/libpatchbay{,-sim}.a qemu/patchbay-renderer; do
 		[[ ! -e $build/$file ]] || cp "$build/$file" "$work/package/$file"
 	done
-	quiet cpack --config "$work/package/CPackConfig.cmake" -B "$work/packages"
+	quiet cpack --config "$work/package/CPackConfig.cmake" -B "$work/packages" "$@"
 	rm -rf "$work/package"
 }
 
@@ -65,7 +76,7 @@ start_card() {
 	shift
 	"$patchbay" card --quiet --socket "$work/card" "$@" &
 	card=$!
-	for ((tries = 0; tries < 400; tries++)); do
+	for ((tries = 0; tries < 12000; tries++)); do
 		! "$patchbay" info --card "$work/card" >/dev/null 2>&1 || return 0
 		kill -0 "$card" 2>/dev/null || fail "the card has ended"
 		sleep 0.05

@@ -16,12 +16,13 @@ findings() {
 	grep -E '^[EW]: |^I: .*(unused-override|mismatched-override|unstripped-static-library)' "$work/all" || true
 }
 
-# The package, with a folder as no package for all architectures has it.
+# The package without most of its files, with a folder as no package for all architectures has it.
 plant_fault() {
 	dpkg-deb -R "$1" "$work/spoiled"
+	rm -rf "$work"/spoiled/usr/share/patchbay
 	mkdir -p "$work/spoiled/usr/lib/x86_64-linux-gnu/cmake"
 	touch "$work/spoiled/usr/lib/x86_64-linux-gnu/cmake/a"
-	dpkg-deb --root-owner-group -b "$work/spoiled" "$work/spoiled.deb" >/dev/null
+	dpkg-deb --root-owner-group -Zgzip -b "$work/spoiled" "$work/spoiled.deb" >/dev/null
 	[[ $(findings "$work/spoiled.deb") == *triplet-dir-and-architecture-mismatch* ]] || {
 		echo "lintian does not find a planted fault in $1" >&2
 		exit 1

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATIENCE_US 20000000u
+#define PATIENCE_US 600000000u
 #define VIDEO_OS    0x80000000u
 #define VIDEO_GPU   0x540000000u
 #define BYTES       4096u
