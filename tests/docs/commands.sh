@@ -28,13 +28,15 @@ if [[ -s $work/unmarked ]]; then
 	exit 1
 fi
 
-ctest --test-dir "$build" -N | sed -nE 's/^ *Test +#[0-9]+: //p' >"$work/tests"
-sed -nE "s/.*add_test\\(\"([a-z_]+)\".*/\\1/p" scripts/test >>"$work/tests"
+for folder in "$build" "$build-test"; do
+	ctest --test-dir "$folder" -N | sed -nE 's/^ *Test +#[0-9]+: //p'
+done >"$work/tests"
+sed -nE 's/^\[([a-z0-9_]+)\]$/\1/p' tests/assure.toml >>"$work/tests"
 while read -r how; do
 	case $how in
 	run | fails | all | hardware | made | recorded) ;;
 	check_*) [[ -e tests/style/$how.sh ]] || { echo "$list: there is no tests/style/$how.sh" >&2 && exit 1; } ;;
-	*) grep -qxF "$how" "$work/tests" || { echo "$list: there is no test $how" >&2 && exit 1; } ;;
+	*) grep -qxF "$how" "$work/tests" || { echo "$list: there is no test and no group of scripts/assure $how" >&2 && exit 1; } ;;
 	esac
 done < <(entries | cut -f 2 | sort -u)
 
