@@ -1,24 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""scripts/abi.py [--write] [ROOT]: holds the tables of docs/abi.md against the headers of include/patchbay/abi.
+"""scripts/abi.py PAGE: describes the wire, as the headers of include/patchbay/abi declare it, in docs/abi.md.in.
 
-Without --write it prints "file:line: what is wrong" and fails if a table differs from the headers, if the page leaves
-something out, or if a header does not describe a field or name the writer of a struct. A block of the page is
-
-  <!-- KIND NAME -->
-  what the headers declare
-  <!-- / -->
+Prints "file:line: what is wrong" and fails if the page leaves something out, or if a header does not describe a field or name
+the writer of a struct. A line "<!-- KIND NAME -->" of the page becomes what the headers declare.
 
 KIND: struct, enum; file HEADER: its first comment; constants HEADER: its macros; note WORDS: the plain comment that
-begins so; commands: the note of the control commands, as a table; rest: whatever no other block has.
+begins so; commands: the note of the control commands, as a table.
 """
 import glob
-import itertools
 import os
 import re
 import sys
 
-PAGE = 'docs/abi.md'
+TEMPLATE = 'docs/abi.md.in'
 BASE = 'include/patchbay/abi/base.h'
 TYPE_BYTES = {'uint8_t': 1, 'char': 1, 'uint16_t': 2, 'uint32_t': 4, 'uint64_t': 8}
 WRITER = re.compile(r"written[^.;]*? by (?:the )?(host|firmware|card's supervisor|build|MCU|engine)", re.I)
@@ -293,52 +288,31 @@ class Headers:
 
 # ---- the page ----
 
-def check_page(old, new, shown, closed, blocks):
-    for name in sorted(set(shown)):
-        line = 1 + old[:re.search(f'^<!-- {re.escape(name)} -->$', old, re.M).start()].count('\n')
-        if name not in blocks:
-            complain(PAGE, line, f'no header has: {name}')
-        if shown.count(name) > 1:
-            complain(PAGE, line, f'shown twice: {name}')
-        if name not in closed:
-            complain(PAGE, line, f'not closed: {name}')
-    if 'rest' not in shown:
-        for name in blocks:
-            if name not in shown and name != 'rest':
-                complain(PAGE, 1, f'not shown: {name}')
-    lines = itertools.zip_longest(old.splitlines(), new.splitlines(), fillvalue='')
-    for number, (line, wanted) in enumerate(lines, 1):
-        if line != wanted:
-            complain(PAGE, number, f'not what the headers declare, run scripts/abi --write: {wanted}')
-            break
-
-
-def main():
-    arguments = sys.argv[1:]
-    write = arguments[:1] == ['--write']
-    if arguments[write:]:
-        os.chdir(arguments[write])
+def read_headers():
     headers = Headers()
     for path in [BASE, *sorted(set(glob.glob('include/patchbay/abi/*.h')) - {BASE})]:
         headers.read(path)
-    if not os.path.exists(PAGE):
-        complain(PAGE, 1, 'there is no such page')
-    else:
-        old, closed, blocks = read(PAGE), set(), headers.blocks
-        shown = re.findall(r'^<!-- ([a-z][^\n]*) -->$', old, re.M)
-        blocks['rest'] = '\n'.join(f'### {name}\n\n{text}' for name, text in blocks.items() if name not in shown)
+    return headers
 
-        def block(match):
-            closed.add(match[1])
-            return f'<!-- {match[1]} -->\n{blocks.get(match[1], match[2])}<!-- / -->'
-        new = re.sub(r'^<!-- ([a-z][^\n]*) -->\n((?:(?!<!-- [a-z])[^\n]*\n)*?)<!-- / -->$', block, old, flags=re.M)
-        if write:
-            with open(PAGE, 'w', encoding='utf-8') as file:
-                file.write(new)
-            old = new
-        check_page(old, new, shown, closed, blocks)
-    print(''.join(f'{finding}\n' for finding in findings), end='')
+
+def page(blocks):
+    template = read(TEMPLATE)
+    shown = re.findall(r'^<!-- (.*) -->$', template, re.M)
+    for name in sorted(set(shown) - set(blocks)):
+        complain(TEMPLATE, 1, f'no header has: {name}')
+    for name in sorted(set(blocks) - set(shown)):
+        complain(TEMPLATE, 1, f'not shown: {name}')
+    return re.sub(r'^<!-- (.*) -->\n', lambda match: blocks.get(match[1], ''), template, flags=re.M)
+
+
+def main():
+    text = page(read_headers().blocks)
+    os.makedirs(os.path.dirname(sys.argv[1]) or '.', exist_ok=True)
+    with open(sys.argv[1], 'w', encoding='utf-8') as file:
+        file.write(text)
+    print(''.join(f'{finding}\n' for finding in findings), end='', file=sys.stderr)
     sys.exit(bool(findings))
 
 
-main()
+if __name__ == '__main__':
+    main()

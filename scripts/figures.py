@@ -5,7 +5,7 @@
 scripts/figures.py print JSON: the measured figures with their gates, and beside those of other drivers.
 scripts/figures.py check JSON [PATTERN]: fails if a figure is beyond its gate, or if one is missing whose key has not the pattern.
 scripts/figures.py write JSON: records the measured figures and writes the tables anew.
-scripts/figures.py compare: fails, with "file:line: what is wrong", if a table is not what is recorded.
+scripts/figures.py tables: writes the tables anew, from what is recorded.
 scripts/figures.py linux: writes the table of the Linux driver's cost anew, from tests/records/linux_cost.tsv.
 scripts/figures.py clients: writes the table of the Linux driver's clients anew, from tests/records/linux_clients.tsv.
 scripts/figures.py put FILE NAME: puts standard input between the lines <!-- NAME --> and <!-- /NAME -->.
@@ -271,25 +271,12 @@ def record(figures, measured):
             figure.recorded = now
         lines.append(line if not figure else '\t'.join((figure.key, figure.recorded, figure.rule, figure.meaning)))
     write(RECORD, '\n'.join(lines) + '\n')
+    write_tables(figures)
+
+
+def write_tables(figures):
     for path, name, text in tables(figures):
         put(path, name, text)
-
-
-def compare(figures):
-    """Whether each table is what is recorded."""
-    equal = True
-    for path, name, wanted in tables(figures):
-        text, start, end = find_block(path, name)
-        rows, wanted_rows = text[start:end].split('\n'), wanted.split('\n')
-        different = [number for number in range(max(len(rows), len(wanted_rows)))
-                     if rows[number:number + 1] != wanted_rows[number:number + 1]]
-        if different:
-            line = text.count('\n', 0, start) + 1 + different[0]
-            source, command = {'linux': (LINUX, 'scripts/figures.py linux'), 'clients': (CLIENTS, 'scripts/figures.py clients')}.get(
-                name, (RECORD, 'scripts/bench --write'))
-            print(f'{path}:{line}: not what {source} records: run {command}')
-            equal = False
-    return equal
 
 
 def main():
@@ -300,9 +287,8 @@ def main():
         return put(PAGE, 'linux', linux_table() or '')
     if command == 'clients':
         return put(CLIENTS_PAGE, 'clients', clients_table() or '')
-    if command == 'compare':
-        # A tree without figures has nothing to compare: a test of the checks has such a tree.
-        return not os.path.exists(RECORD) or compare(read_record())
+    if command == 'tables':
+        return write_tables(read_record())
     figures, measured = read_record(), read_measured(arguments.pop(0))
     unknown = measured.keys() - figures.keys()
     if unknown:

@@ -32,7 +32,7 @@ packages_coverage=(gcovr)
 packages_mutate=(python3)
 packages_debug=(gdb-multiarch)
 packages_model=(gcc libc6-dev spin)
-packages_test=(yamllint lintian dpkg-dev file make pkg-config clang libclang-rt-14-dev clang-format clang-tidy openocd stm32flash chromium mingw-w64-common libwine-dev
+packages_test=(shellcheck codespell yamllint lintian dpkg-dev file make pkg-config clang libclang-rt-14-dev clang-format clang-tidy clang-tools openocd stm32flash chromium mingw-w64-common libwine-dev
 	"${packages_debug[@]}")
 packages_clean=(mmdebstrap)
 packages_fuzz=(llvm)
@@ -44,7 +44,7 @@ packages_watch=(python3 python3-prometheus-client python3-pyte babeltrace2)
 declare -A package_command=(
 	[gcc]=gcc [g++]=g++ [cmake]=cmake [ninja-build]=ninja [gcc-arm-none-eabi]=arm-none-eabi-gcc
 	[gcc-riscv64-unknown-elf]=riscv64-unknown-elf-gcc [qemu-system-arm]=qemu-system-arm
-	[qemu-system-misc]=qemu-system-riscv32 [clang]=clang [clang-format]=clang-format [clang-tidy]=clang-tidy
+	[qemu-system-misc]=qemu-system-riscv32 [clang]=clang [clang-format]=clang-format [clang-tidy]=clang-tidy [clang-tools]=clang-query [shellcheck]=shellcheck [codespell]=codespell
 	[valgrind]=valgrind [graphviz]=dot [openocd]=openocd [stm32flash]=stm32flash [gdb-multiarch]=gdb-multiarch
 	[llvm]=llvm-cov [gcovr]=gcovr [python3]=python3 [spin]=spin [gnuplot-nox]=gnuplot [doxygen]=doxygen [mandoc]=mandoc [babeltrace2]=babeltrace2 [chromium]=chromium
 	[mmdebstrap]=mmdebstrap

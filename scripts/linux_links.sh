@@ -15,6 +15,7 @@ build_link_guest() {
 	build_preset host pb_patchbay
 	library=$root/build/host/host/libpatchbay.a
 	for name in hello_submit waits preemption own_format residency; do
+		# shellcheck disable=SC2046 # one word or none
 		logged linux-guest gcc -std=c11 -O2 -static -I"$root/include" -I"$root/build/host/include" -o "$tree/bin/$name" \
 			"$root/host/examples/$name.c" $([[ $name == hello_submit ]] || echo "$root/host/examples/example.c") "$library"
 	done

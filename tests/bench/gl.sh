@@ -177,7 +177,7 @@ measure_gl() {
 	export DISPLAY=:$DISPLAY
 	{ read -r glmark && read -r gears; } < <(gl_programs)
 	for ((round = 1; round <= gl_rounds; round++)); do
-		: >"$folder/log-plain" >"$folder/log-firmware"
+		truncate -s 0 "$folder/log-plain" "$folder/log-firmware"
 		# shellcheck disable=SC2086
 		{
 			gl_plain "$folder/log-plain" $glmark

@@ -20,7 +20,7 @@ corpus_unpack() {
 			return 1
 		}
 		[[ $bytes != - ]] || bytes=
-		# shellcheck disable=SC2059 # the format is the bytes
+		# shellcheck disable=SC2001,SC2059 # the format is the bytes
 		printf "$(sed 's/../\\x&/g' <<<"$bytes")" >"$2/${name:-$line}"
 	done <"$1"
 }

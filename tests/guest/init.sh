@@ -1,5 +1,6 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: MIT
+# shellcheck shell=dash
 # First process of a virtual machine on a card, without a driver of Patchbay: programs use the device through the files of sysfs,
 # then through vfio-pci. Prints "ok NAME MILLISECONDS" or "FAIL NAME MILLISECONDS" for each test, then powers off.
 /bin/busybox --install -s /bin
@@ -71,13 +72,13 @@ hold() {
 
 unbind() {
 	echo "$address" >/sys/bus/pci/drivers/vfio-pci/unbind
-	wait $holder && grep NO_CARD /tmp/held
+	wait "$holder" && grep NO_CARD /tmp/held
 }
 
 # The device goes, and comes back.
 remove() {
 	echo 1 >"/sys/bus/pci/devices/$address/remove"
-	wait $holder && grep NO_CARD /tmp/held && echo 1 >/sys/bus/pci/rescan && [ -e "/sys/bus/pci/devices/$address" ]
+	wait "$holder" && grep NO_CARD /tmp/held && echo 1 >/sys/bus/pci/rescan && [ -e "/sys/bus/pci/devices/$address" ]
 }
 
 without_root() {
@@ -98,8 +99,8 @@ lose_card() {
 }
 
 kill_holder() {
-	kill -9 $holder
-	wait $holder
+	kill -9 "$holder"
+	wait "$holder"
 	hello_submit "$1:$address"
 }
 

@@ -34,7 +34,7 @@ while IFS= read -r command; do
 	step "RUN" logged devcontainer inside sh -c "$command"
 done <"$system.run"
 rm -f "$system.run"
-[[ -z $(instructions | grep -vE '^(FROM|RUN) |^$') ]] || die 1 "an instruction that this script does not know"
+! instructions | grep -vE '^(FROM|RUN) |^$' || die 1 "an instruction that this script does not know"
 git clone -q "$root" "$system/workspaces/patchbay"
 created=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["postCreateCommand"])' "$folder/devcontainer.json")
 step "$created" logged devcontainer inside bash -c "cd /workspaces/patchbay && $created"

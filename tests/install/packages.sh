@@ -36,6 +36,7 @@ make_root() {
 	for folder in bin sbin lib lib64; do
 		ln -s "usr/$folder" "$root/$folder"
 	done
+	# shellcheck disable=SC2046 # a word for each package
 	mapfile -t names < <(needed_by "${tools[@]}" $(dpkg-deb -f "$work"/patchbay_*.deb Depends | sed -E 's/\([^)]*\)//g; s/[,|]/ /g') libc6-dev)
 	dpkg-query -s "${names[@]}" >"$root/var/lib/dpkg/status"
 	dpkg-query -L "${names[@]}" | grep '^/' | sort -u | while read -r folder; do

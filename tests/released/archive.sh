@@ -13,7 +13,7 @@ number() {
 }
 
 git -c tar.umask=0022 archive --format=tar --prefix="patchbay-$version/" "$commit" \
-	CMakeLists.txt LICENSE CHANGELOG.md docs/abi.md include firmware hal linker host/library.cmake host/link.cmake ':(glob)host/*.[ch]' \
+	CMakeLists.txt LICENSE CHANGELOG.md include firmware hal linker host/library.cmake host/link.cmake ':(glob)host/*.[ch]' \
 	boards/CMakeLists.txt boards/cmake ':(glob)boards/*.[ch]' boards/mps2_an500 boards/qemu_virt_rv32 ':(exclude)boards/*/suites.cmake' \
 	qemu/mcu scripts/seal scripts/stack.py tests/bench/bench.cmake tests/bench/loops.cmake ':(glob)tests/e2e/echo*' |
 	xz --threads=1 --check=crc64 --lzma2=preset=9e >"$file"

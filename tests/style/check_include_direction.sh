@@ -75,4 +75,20 @@ rule '^host/(link_|.*/)' '^host/(wddm|gl|linux|examples)/' "$public|\"(host|qemu
 rule '^qemu/' '^qemu/mcu/' "$public|\"(qemu|host|hal|loader|firmware)/[^\"]*\"|<[^>]*>"
 rule '^tests/' "$none" "$public|\"(tests|qemu|host|hal|loader|firmware|boards)/[^\"]*\"|<[^>]*>"
 
+# forbidden MESSAGE COMMAND...: each line that grep finds breaks a rule.
+forbidden() {
+	local message=$1
+	shift
+	"$@" | sed -E "s/^([^:]*:[0-9]+):.*/\1: $message/" >>"$findings" || true
+}
+code() { grep -rnE "$1" --include='*.[ch]' "${@:3}" 2>/dev/null | grep -vE "$2"; }
+# The flag of a signal handler has to be volatile; of an assembly statement it says another thing.
+forbidden 'volatile belongs in hal: use hal\/shared.h' code '\bvolatile\b' \
+	'^host/linux/|^[^:]*:[0-9]+:[[:space:]]*/?[*]|volatile sig_atomic_t|__asm__ volatile' firmware loader boards host qemu tests
+# Include guards and __cplusplus are the only conditions that the core needs.
+forbidden 'no conditional code in the portable core' code '^\s*#\s*(if|elif)' \
+	'ifndef PB_[A-Z0-9_]*_H\s*$|ifdef __cplusplus\s*$' firmware
+# GCC takes for granted that the frame pointer is not 0, also where a variable is kept in its register.
+forbidden 'no variable in the frame pointer: its comparison with 0 is left out' code '__asm__ *[(]"(r7|fp|s0|x8)"[)]' '^$' \
+	firmware loader boards hal
 finish

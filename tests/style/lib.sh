@@ -6,51 +6,18 @@
 set -euo pipefail
 export LC_ALL=C
 
-cd "${1-$(dirname "${BASH_SOURCE[0]}")/../..}"
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cd "${1-$here/../..}"
 
-# All source files below the given folders that exist, or below the whole tree; without "./" in front.
+# All source files below the given folders that exist; without "./" in front.
 sources() {
-	local folder folders=()
-	for folder in "${@-.}"; do
-		[[ ! -e $folder ]] || folders+=("$folder")
-	done
-	((${#folders[@]})) || return 0
-	find "${folders[@]}" \( -name .git -o -path ./build \) -prune -o \( -name '*.[ch]' -o -name '*.cpp' \) -print |
+	find "$@" \( -name .git -o -path ./build \) -prune -o \( -name '*.[ch]' -o -name '*.cpp' \) -print 2>/dev/null |
 		sed 's,^\./,,' | sort
 }
 
-# Every text file that people write.
-texts() {
-	find . \( -name .git -o -path ./build \) -prune -o -type f -size -1024k \
-		\( -name '*.[chS]' -o -name '*.cpp' -o -name '*.ld' -o -name '*.cmake' -o -name '*.txt' -o -name '*.json' \
-		-o -name '*.md' -o -name '*.sh' -o -path './scripts/*' -o -path './.ci/*' \) -print |
-		sed 's,^\./,,' | sort
-}
-
-# "file:line:text" of each line of code; comments and string literals are blanked out.
-code() {
-	(($#)) || return 0
-	awk '
-	FNR == 1 { inside = 0 }
-	{
-		line = $0; out = ""
-		while (line != "") {
-			if (inside) {
-				at = index(line, "*/")
-				if (!at) break
-				line = substr(line, at + 2); inside = 0
-			} else if (substr(line, 1, 2) == "//") {
-				break
-			} else if (substr(line, 1, 2) == "/*") {
-				line = substr(line, 3); inside = 1; out = out " "
-			} else if (match(line, /^"([^"\\]|\\.)*"/) || match(line, /^\047([^\047\\]|\\.)*\047/)) {
-				out = out "\"\""; line = substr(line, RLENGTH + 1)
-			} else {
-				out = out substr(line, 1, 1); line = substr(line, 2)
-			}
-		}
-		print FILENAME ":" FNR ":" out
-	}' "$@"
+# need FILE: that scripts/test builds before its tests.
+need() {
+	[[ -e $1 ]] || { echo "$1 is missing: scripts/test builds it first" && exit 1; }
 }
 
 # The last command of a check: exit 1 if the file of findings is not empty.

@@ -110,7 +110,7 @@ static void accounts_are_published(void **state)
 	assert_int_equal(accounts[PB_LIMIT_CHANNELS - 1u].limit[PB_RESOURCE_CONTEXTS], PB_LIMIT_CONTEXTS);
 }
 
-/** Latencies, and the bucket that docs/abi.md gives each. */
+/** Latencies, and the bucket that include/patchbay/abi/telemetry.h gives each. */
 static const struct {
 	uint32_t microseconds;
 	uint32_t bucket;
