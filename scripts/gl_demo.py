@@ -18,7 +18,7 @@ import tempfile
 import time
 import zlib
 
-from programs import LIMIT_FIRMWARE, ROOT, Display, end_group, on_plain_server
+from programs import NET, ROOT, Display, end_group, on_plain_server
 
 # The programs, by the names of their folders. The flood is not urgent, and never rests.
 URGENT, FLOOD = 'glxgears', 'glmark2'
@@ -48,7 +48,7 @@ def start(command, log, **more):
 def finish(process, name, log):
     """Waits for a program. One that fails or hangs ends the demonstration."""
     try:
-        code = process.wait(LIMIT_FIRMWARE)
+        code = process.wait(NET)
     except subprocess.TimeoutExpired:
         code = 'none: it hangs'
     if code != 0:
@@ -60,8 +60,9 @@ def finish(process, name, log):
 
 def wait_for(condition, process, name, log):
     """Waits until something is so, while a process lives."""
+    end = time.monotonic() + NET
     while not condition():
-        if process.poll() is not None:
+        if process.poll() is not None or time.monotonic() > end:
             finish(process, name, log)
             raise SystemExit(f'error: {name} has ended too early')
         time.sleep(0.05)

@@ -3,7 +3,7 @@
 """OpenGL programs through the firmware and on virglrenderer's own server: do both give the same verdict?
 
 scripts/programs.py compare OPTIONS: the whole comparison; scripts/programs has the options.
-scripts/programs.py work LIST FOLDER LIMIT: runs the programs of a list, one after the other, on the server that listens
+scripts/programs.py work LIST FOLDER: runs the programs of a list, one after the other, on the server that listens
 where Mesa looks. Several of these share a list: each takes the next program that none has taken.
 """
 import argparse
@@ -12,6 +12,7 @@ import fcntl
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -22,8 +23,10 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Programs whose verdicts differ through no fault of the firmware.
 KNOWN = os.path.join(ROOT, 'tests', 'gl', 'programs', 'differs.tsv')
-# What a program may take before it hangs, in seconds: on the server itself, and through the firmware.
-LIMIT_PLAIN, LIMIT_FIRMWARE = 120, 900
+# Processor time that a process may take before it hangs, in seconds: many times what any needs.
+LIMIT_CPU = 120
+# So long one may take that waits for ever, however busy the machine is, in seconds.
+NET = 1800
 # How often the server runs what differs once more, to see whether its own verdict wavers.
 REPEATS = 20
 # Most of a program's output that is kept.
@@ -41,7 +44,7 @@ done
 mount --move /mnt /tmp || exit 1
 env -u GALLIUM_DRIVER virgl_test_server --use-egl-surfaceless >"$3" 2>&1 &
 shift 3
-for try in $(seq 600); do [ -S /tmp/.virgl_test ] && break; sleep 0.05; done
+until [ -S /tmp/.virgl_test ]; do kill -0 $! || exit 1; sleep 0.05; done
 "$@"
 '''
 
@@ -85,6 +88,11 @@ def command_of(kind, text, piglit):
     return words
 
 
+def limit_cpu():
+    """Of a process that is about to begin, and of each that it starts."""
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_CPU, LIMIT_CPU + 5))
+
+
 def end_group(process):
     """Ends a program with all that it has started."""
     try:
@@ -94,13 +102,14 @@ def end_group(process):
     process.wait()
 
 
-def run_one(command, env, limit):
-    """Runs a program in an empty folder. Returns its exit status (None: it did not end in time) and its output."""
+def run_one(command, env):
+    """Runs a program in an empty folder. Returns its exit status (None: it did not end by itself) and its output."""
     with tempfile.TemporaryDirectory(dir='/tmp') as folder, open(os.path.join(folder, 'output'), 'w+b') as output:
         process = subprocess.Popen(command, env=env, cwd=folder, stdin=subprocess.DEVNULL, stdout=output,
-                                   stderr=subprocess.STDOUT, start_new_session=True)
+                                   stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limit_cpu)
         try:
-            code = process.wait(limit)
+            code = process.wait(NET)
+            code = None if code == -signal.SIGXCPU else code
         except subprocess.TimeoutExpired:
             code = None
         end_group(process)
@@ -150,7 +159,7 @@ def take_next(folder, count):
         return number
 
 
-def work(path, folder, limit, piglit):
+def work(path, folder, piglit):
     rows = read_list(path)
     with Display() as display:
         while (number := take_next(folder, len(rows))) is not None:
@@ -161,7 +170,7 @@ def work(path, folder, limit, piglit):
             # So that messages of the server stand behind the program's name in its log.
             print(f'== {text}', file=sys.stderr, flush=True)
             start = time.monotonic()
-            code, output = run_one(command_of(kind, text, piglit), env, limit)
+            code, output = run_one(command_of(kind, text, piglit), env)
             result = {'code': code, 'output': output, 'seconds': round(time.monotonic() - start, 3)}
             with open(os.path.join(folder, f'{number}.json'), 'w', encoding='utf-8') as file:
                 json.dump(result, file)
@@ -202,7 +211,7 @@ def read_results(folder, count):
     return results
 
 
-def workers(options, name, prefix, limit):
+def workers(options, name, prefix):
     """Runs the list behind this command prefix, a process for each job. Returns the results, in the list's order."""
     folder = os.path.join(options.folder, name)
     count = len(read_list(options.list))
@@ -219,7 +228,7 @@ def workers(options, name, prefix, limit):
     for job in range(options.jobs):
         log = os.path.join(folder, f'log.{job}')
         command = [*prefix(os.path.join(folder, f'server.{job}')), 'python3', os.path.abspath(__file__), 'work',
-                   listed, folder, str(limit), '--piglit', options.piglit]
+                   listed, folder, '--piglit', options.piglit]
         with open(log, 'wb') as file:
             processes.append(subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=file, stderr=file))
     for process in processes:
@@ -228,12 +237,11 @@ def workers(options, name, prefix, limit):
 
 
 def plain(options, name):
-    return workers(options, name, lambda log: on_plain_server(options.folder, log), LIMIT_PLAIN)
+    return workers(options, name, lambda log: on_plain_server(options.folder, log))
 
 
 def firmware(options):
-    return workers(options, 'firmware', lambda _: [options.patchbay, 'run', '--board', options.board, '--'],
-                   LIMIT_FIRMWARE)
+    return workers(options, 'firmware', lambda _: [options.patchbay, 'run', '--board', options.board, '--'])
 
 
 def count_verdicts(rows, results):
@@ -328,7 +336,6 @@ def main():
     worker = commands.add_parser('work')
     worker.add_argument('list')
     worker.add_argument('folder')
-    worker.add_argument('limit', type=float)
     worker.add_argument('--piglit')
     whole = commands.add_parser('compare')
     for name in ('list', 'folder', 'piglit', 'patchbay', 'board'):
@@ -341,7 +348,7 @@ def main():
     whole.add_argument('--revision')
     options = parser.parse_args()
     if options.command == 'work':
-        return work(options.list, options.folder, options.limit, options.piglit)
+        return work(options.list, options.folder, options.piglit)
     return compare(options)
 
 

@@ -18,8 +18,12 @@
 extern "C" {
 #endif
 
-/** Time after which a control command without a reply counts as lost, in microseconds. */
-#define PB_COMMAND_TIMEOUT_US 5000000u
+/**
+ * Time after which a control command without a reply counts as lost, in microseconds of the link's clock. Firmware that runs
+ * answers in microseconds; an emulated one on a busy machine may get no processor for seconds. Firmware that has died is
+ * noticed before, by the card's clock.
+ */
+#define PB_COMMAND_TIMEOUT_US 60000000u
 /** Commands of a channel that can be unfinished at once. The control ring may have room for fewer. */
 #define PB_COMMANDS_PENDING 16u
 

@@ -48,6 +48,8 @@ void e2e_write_file(const char *path, const void *data, size_t bytes);
 
 /** Lists living child processes of a process, at most `most`. @return their number */
 size_t e2e_children(pid_t parent, pid_t *children, size_t most);
+/** Waits until a process listens at a Unix socket. Its file is there a moment before. */
+void e2e_await_listener(const char *path);
 /** Waits until a process is in a state of /proc: 'S' it sleeps, 'T' it is stopped. */
 void e2e_await_state(pid_t pid, char process_state);
 /** Waits until a process has gone to sleep so many times more: a card does in each turn of its loop, if it is idle. */

@@ -55,6 +55,32 @@ static pid_t living_parent(const char *pid)
 	return state_of(pid, &parent) == 'X' ? 0 : parent;
 }
 
+/* Whether the kernel has a socket that listens there. */
+static bool listens(const char *path)
+{
+	FILE *file = fopen("/proc/net/unix", "r");
+	bool found = false;
+	unsigned long flags;
+	char line[512];
+
+	assert_non_null(file);
+	while (!found && fgets(line, sizeof(line), file) != NULL) {
+		line[strcspn(line, "\n")] = '\0';
+		found = sscanf(line, "%*s %*s %*s %lx", &flags) == 1 && flags != 0 &&
+			strlen(line) > strlen(path) && strcmp(line + strlen(line) - strlen(path), path) == 0;
+	}
+	fclose(file);
+	return found;
+}
+
+void e2e_await_listener(const char *path)
+{
+	const uint64_t start = e2e_now();
+
+	while (!listens(path))
+		assert_true(e2e_patience(start));
+}
+
 void e2e_await_state(pid_t pid, char process_state)
 {
 	const uint64_t start = e2e_now();

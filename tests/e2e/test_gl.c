@@ -13,9 +13,9 @@
 #include "tests/e2e/e2e_board.h"
 
 /* In namespaces with an empty /tmp, and of processes that end with the last line: the server, and a program. */
-static const char plain[] = "mount -t tmpfs none /tmp && { virgl_test_server --use-egl-surfaceless "
-			    ">/dev/null 2>&1 & }\n"
-			    "for try in $(seq 200); do [ -S /tmp/.virgl_test ] && break; sleep 0.05; done\n"
+static const char plain[] = "mount -t tmpfs none /tmp || exit 1\n"
+			    "virgl_test_server --use-egl-surfaceless >/dev/null 2>&1 &\n"
+			    "until [ -S /tmp/.virgl_test ]; do kill -0 $! || exit 1; sleep 0.05; done\n"
 			    "GALLIUM_DRIVER=virpipe LIBGL_ALWAYS_SOFTWARE=1 \"$@\"; code=$?\n"
 			    "exit $code\n";
 

@@ -31,8 +31,6 @@ struct board {
 /* Starts a card whose MCU is halted at reset. */
 static void start_board(struct board *board)
 {
-	const uint64_t start = e2e_now();
-
 	e2e_path(board->socket, "card");
 	e2e_path(board->stub, "gdb");
 	(void)snprintf(board->link, sizeof(board->link), "gdb:%s", board->stub);
@@ -41,8 +39,8 @@ static void start_board(struct board *board)
 			  E2E_ARGUMENT_LIST("card", "--quiet", "--restarts", "0", "--image", e2e_image(),
 					    "--socket", board->socket, "--gdb", board->stub),
 			  NULL);
-	while (access(board->stub, F_OK) != 0 || access(board->socket, F_OK) != 0)
-		assert_true(e2e_patience(start));
+	e2e_await_listener(board->stub);
+	e2e_await_listener(board->socket);
 }
 
 static void stop_board(const struct board *board)
@@ -174,15 +172,14 @@ static int card_body(struct e2e_process *self, void *argument)
 /* As start_board(), with a card that takes firmware for dead sooner. */
 static void start_impatient_board(struct board *board)
 {
-	const uint64_t start = e2e_now();
 	struct e2e_process process;
 
 	e2e_path(board->socket, "card");
 	e2e_path(board->stub, "gdb");
 	e2e_process_start(&process, card_body, board);
 	board->card = process.pid;
-	while (access(board->stub, F_OK) != 0 || access(board->socket, F_OK) != 0)
-		assert_true(e2e_patience(start));
+	e2e_await_listener(board->stub);
+	e2e_await_listener(board->socket);
 }
 
 static void a_halted_mcu_is_not_dead(void **state)

@@ -66,14 +66,6 @@ static void write_script(const char *path, const char *probe, const struct pb_im
 	e2e_write_file(path, text, (size_t)length);
 }
 
-static void await_probe(const char *probe)
-{
-	const uint64_t start = e2e_now();
-
-	while (access(probe, F_OK) != 0)
-		assert_true(e2e_patience(start));
-}
-
 /* @param memory file that receives the bytes read */
 static void debug(const struct pb_image_header *header, const char *probe, const char *memory)
 {
@@ -84,7 +76,7 @@ static void debug(const struct pb_image_header *header, const char *probe, const
 	e2e_path(script, "script");
 	image_path(symbols, "elf");
 	write_script(script, probe, header, memory);
-	await_probe(probe);
+	e2e_await_listener(probe);
 	e2e_collect(e2e_spawn("/usr/bin/env",
 			      E2E_ARGUMENT_LIST("gdb-multiarch", "-nx", "-batch", "-x", script, symbols),
 			      NULL),

@@ -24,7 +24,7 @@
 #define WARM_UP      256u /* batches: the emulator translates code when it first runs */
 #define SYSTEM_BASE  0x10000000u
 #define SYSTEM_BYTES 0x100000u
-#define PATIENCE_US  60000000u
+#define PATIENCE_US  600000000u
 #define RUNS_MAX     15u
 
 struct host {

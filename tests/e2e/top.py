@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """top.py PATCHBAY: `patchbay top` in a terminal, on an emulated card that runs submissions, whose firmware is halted and
-killed, and which ends and returns. Only a hang takes a minute."""
+killed, and which ends and returns."""
 
 import fcntl
 import json
@@ -15,12 +15,12 @@ import subprocess
 import sys
 import tempfile
 import termios
-import time
 
 import pyte
 
+from e2e import PATIENCE, mcu_of, until
+
 PATCHBAY = sys.argv[1]
-PATIENCE = 60
 ROWS, COLUMNS = 24, 130
 children = []
 
@@ -54,14 +54,17 @@ class Terminal:
 
     def wait(self, what, found):
         """Waits until found(lines) is true. Returns its result."""
-        end = time.monotonic() + PATIENCE
-        while True:
+        def text():
+            return what + " is not on the screen:\n" + "\n".join(self.lines())
+
+        def look():
+            ended = self.process.poll() is not None
             self.read()
             result = found(self.lines())
-            if result:
-                return result
-            assert time.monotonic() < end and self.process.poll() is None, \
-                what + " is not on the screen:\n" + "\n".join(self.lines())
+            assert result or not ended, text()
+            return result
+
+        return until(look, text, 0)
 
     def see(self, text):
         self.wait(text, lambda lines: any(text in line for line in lines))
@@ -71,11 +74,12 @@ class Terminal:
 
     def end(self, code):
         """Waits for the end of the command, which must restore the terminal."""
-        end = time.monotonic() + PATIENCE
-        while self.process.poll() is None:
+        def ended():
+            over = self.process.poll() is not None
             self.read()
-            assert time.monotonic() < end, "the command does not end"
-        self.read()
+            return over
+
+        until(ended, "the command does not end", 0)
         assert self.process.returncode == code, self.process.returncode
         assert termios.tcgetattr(self.slave) == self.before, "the terminal is not as it was"
         assert not self.screen.cursor.hidden, "there is no cursor"
@@ -92,16 +96,13 @@ def start(*arguments):
 
 def start_card(path):
     card = start("card", "--quiet", "--socket", path)
-    end = time.monotonic() + PATIENCE
-    while subprocess.run([PATCHBAY, "info", "--card", path], capture_output=True, check=False).returncode != 0:
-        assert time.monotonic() < end and card.poll() is None, "there is no card"
-        time.sleep(0.02)
+
+    def answers():
+        assert card.poll() is None, "there is no card"
+        return subprocess.run([PATCHBAY, "info", "--card", path], capture_output=True, check=False).returncode == 0
+
+    until(answers, "the card does not answer")
     return card
-
-
-def mcu_of(card):
-    with open(f"/proc/{card.pid}/task/{card.pid}/children", encoding="ascii") as file:
-        return int(file.read().split()[0])
 
 
 def number(text):
@@ -162,12 +163,12 @@ def check_stats(path):
         return subprocess.run([PATCHBAY, "stats", "--card", path, *arguments], capture_output=True, text=True, check=True,
                               stdin=subprocess.DEVNULL).stdout
 
-    end = time.monotonic() + PATIENCE
-    report = json.loads(stats("--json"))
+    def final():
+        now = json.loads(stats("--json"))
+        return None if any(node["queues"] for node in now["nodes"]) else now
+
     # After the last queue is gone the published counters are final.
-    while any(node["queues"] for node in report["nodes"]):
-        assert time.monotonic() < end
-        report = json.loads(stats("--json"))
+    report = until(final, "queues of a client that was killed")
     assert re.search(r"^SUBMISSIONS +[1-9]\d* +[1-9]\d* +0 +0$", stats(), re.MULTILINE)
     assert report["incarnation"] == 1 and report["ticks"] > 0 and len(report["nodes"]) == 4
     for node in report["nodes"][:2]:
@@ -213,10 +214,8 @@ def check_restart(terminal, card, path):
 
 def await_up(file, up):
     """Waits until `patchbay stats` has written whether the card is up."""
-    end = time.monotonic() + PATIENCE
-    while not os.path.exists(file) or f"\npatchbay_up {up}\n" not in open(file, encoding="ascii").read():
-        assert time.monotonic() < end, "patchbay_up does not change"
-        time.sleep(0.02)
+    until(lambda: os.path.exists(file) and f"\npatchbay_up {up}\n" in open(file, encoding="ascii").read(),
+          "patchbay_up does not change")
 
 
 def check_return(terminal, card, path):

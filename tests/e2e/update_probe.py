@@ -14,11 +14,11 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
+from e2e import must, run, until  # pylint: disable=wrong-import-position
 from faults_boot import ROOT, Board  # pylint: disable=wrong-import-position
 
 PATCHBAY, BOARD, BUILD = sys.argv[1:4]
 SIGN = os.path.join(ROOT, "scripts", "sign")
-PATIENCE = 60
 PROGRAM, REPORT, LOCK, DONE = 0x81, 0x82, 0x83, 0x84
 LENGTHS = {PROGRAM: 9, REPORT: 3, LOCK: 1}
 TRIED, CONFIRMED = 16, 24
@@ -32,31 +32,14 @@ def path(name):
     return os.path.join(folder.name, name)
 
 
-def run(*arguments):
-    done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False)
-    return done.returncode, done.stdout
-
-
-def must(*arguments):
-    status, text = run(*arguments)
-    assert status == 0, (arguments, text)
-    return text
-
-
 def packet(text):
     return b"$" + text + b"#%02x" % (sum(text) & 255)
 
 
 def connect(place):
     found = socket.socket(socket.AF_UNIX)
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            found.connect(place)
-            return found
-        except OSError:
-            assert time.monotonic() < end
-            time.sleep(0.02)
+    until(lambda: found.connect_ex(place) == 0, "no gdb stub")
+    return found
 
 
 class Mcu:

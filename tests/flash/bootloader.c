@@ -23,7 +23,7 @@
 #define PART        0x0413u
 #define SECTORS     12u
 /** Flashing never takes that long: the tool has given up. */
-#define PATIENCE_SECONDS 60u
+#define PATIENCE_SECONDS 600u
 
 enum command {
 	GET = 0x00,

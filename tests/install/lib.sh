@@ -76,10 +76,8 @@ start_card() {
 	shift
 	"$patchbay" card --quiet --socket "$work/card" "$@" &
 	card=$!
-	for ((tries = 0; tries < 12000; tries++)); do
-		! "$patchbay" info --card "$work/card" >/dev/null 2>&1 || return 0
+	until "$patchbay" info --card "$work/card" >/dev/null 2>&1; do
 		kill -0 "$card" 2>/dev/null || fail "the card has ended"
 		sleep 0.05
 	done
-	fail "the card did not start"
 }

@@ -79,9 +79,8 @@ build_client() {
 start() {
 	"$build/host/patchbay" card --quiet --socket "$work/card" --board "$2" --image "$image" >"$work/card.log" 2>&1 &
 	card=$!
-	for ((tries = 0; tries < 12000; tries++)); do
+	while kill -0 "$card" 2>/dev/null; do
 		[[ ! -S $work/card ]] || return 0
-		kill -0 "$card" 2>/dev/null || break
 		sleep 0.05
 	done
 	cat "$work/card.log" >&2
