@@ -69,6 +69,7 @@ static uint8_t *find(const struct gdb_stub *stub, uint64_t address, uint64_t byt
 
 static void read_memory(struct gdb_stub *stub, const char *contents)
 {
+	static const char hex[] = "0123456789abcdef";
 	static _Thread_local char digits[2u * PACKET_BYTES];
 	unsigned address, bytes;
 	const uint8_t *from;
@@ -78,8 +79,11 @@ static void read_memory(struct gdb_stub *stub, const char *contents)
 		answer(stub, "E14");
 		return;
 	}
-	for (unsigned i = 0; i < bytes; i++)
-		(void)sprintf(digits + 2u * i, "%02x", from[i]);
+	for (unsigned i = 0; i < bytes; i++) {
+		digits[2u * i] = hex[from[i] >> 4];
+		digits[2u * i + 1u] = hex[from[i] & 0xfu];
+	}
+	digits[2u * bytes] = '\0';
 	answer(stub, digits);
 }
 
