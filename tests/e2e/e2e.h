@@ -14,7 +14,7 @@
 #include "tests/unit/unit.h"
 
 /** Long enough for any step on a busy machine. Only a hang takes this long. */
-#define E2E_PATIENCE_US 600000000u
+#define E2E_PATIENCE_US UNIT_PATIENCE_US
 /** A timeout that a test never lives to see: a call that must not wait for its timeout returns before. */
 #define E2E_HOUR_US 3600000000u
 
