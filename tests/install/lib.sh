@@ -33,10 +33,13 @@ fail() {
 	exit 1
 }
 
-# need_stage: what is staged is there, and of this build and these sources.
+# need_stage: what is staged is there: command and image of this build, firmware of these sources.
 need_stage() {
-	cmp -s "$staged/bin/patchbay" "$build/host/patchbay" && diff -rq "$project/firmware" "$staged/share/patchbay/firmware" >/dev/null ||
+	local image=patchbay-mps2_an500.elf
+	if ! cmp "$staged/bin/patchbay" "$build/host/patchbay" || ! cmp "$staged/share/patchbay/images/$image" "$project/build/mps2_an500/$image" ||
+		! diff -rq "$project/firmware" "$staged/share/patchbay/firmware"; then
 		fail "build/stage is not what is built; make it by tests/install/stage.sh $build"
+	fi
 }
 
 # quiet COMMAND...: prints what the command printed only if it fails.
