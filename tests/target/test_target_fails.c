@@ -49,13 +49,11 @@ static void variables_are_as_at_the_start(void **state)
 
 static void leaves_variables_and_memory(void **state)
 {
-	static void *volatile memory;
-
 	variables_are_as_at_the_start(state);
 	cleared = 1;
 	initialised = 0;
-	memory = malloc(16);
-	assert_non_null(memory);
+	*state = malloc(16);
+	assert_non_null(*state);
 }
 
 static void halts(void **state)
