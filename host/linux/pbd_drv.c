@@ -19,7 +19,7 @@
 /* Register that holds the number of this machine at the card. */
 #define PBD_REG_POSITION 8
 
-#define PBD_ATTACH_MS 5000
+#define PBD_ATTACH_MS max(5000u, pbd_card_timeout_ms)
 
 bool pbd_unsafe;
 module_param_named(unsafe, pbd_unsafe, bool, 0400);

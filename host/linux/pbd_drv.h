@@ -62,7 +62,7 @@
 /* Kernel memory for lists of a file's unfinished submissions, unless it is one submission. */
 #define PBD_STAGED_BYTES (8u << 20)
 /* How long a submission waits for objects of others to become idle, and an update of the display for earlier ones. */
-#define PBD_ROOM_JIFFIES (10 * HZ)
+#define PBD_ROOM_JIFFIES pbd_patience(10 * HZ)
 /* Fences that one submission may wait for in the kernel; syncobjs of one submission. */
 #define PBD_DEPS_MAX 1024u
 #define PBD_SYNCS_MAX 256u
@@ -370,5 +370,11 @@ extern unsigned int pbd_card_timeout_ms;
 extern unsigned int pbd_vram_mb;
 extern unsigned int pbd_outer_mb;
 extern bool pbd_host_memory;
+
+/* How long the driver waits for what the card is to do: as long as the card may stand still, and at least so many jiffies. */
+static inline unsigned long pbd_patience(unsigned long least)
+{
+	return max(least, msecs_to_jiffies(pbd_card_timeout_ms));
+}
 
 #endif

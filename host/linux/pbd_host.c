@@ -19,7 +19,7 @@
 #define PBD_APERTURE_OS 0xd000000000ull
 #define PBD_APERTURE_GPU 0x400000000ull
 #define PBD_APERTURE_BYTES_MIN (1u << 20)
-#define PBD_PROBE_WAIT_US 2000000u
+#define PBD_PROBE_WAIT_US (1000ull * max(2000u, pbd_card_timeout_ms))
 
 void pbd_host_init(struct pbd_host *host)
 {

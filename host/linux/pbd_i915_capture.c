@@ -10,7 +10,7 @@
 #include "pbd_i915_exec.h"
 
 /* How long a submission waits for the file; then the capture ends. */
-#define PBD_CAPTURE_JIFFIES (20 * HZ)
+#define PBD_CAPTURE_JIFFIES pbd_patience(20 * HZ)
 #define PBD_CAPTURE_BYTES_MAX BIT(20)
 
 bool pbd_capture_on(struct pbd_device *dev)

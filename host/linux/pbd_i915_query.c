@@ -91,7 +91,7 @@ int pbd_i915_query(struct drm_device *drm, void *data, struct drm_file *file)
 #define PBD_DROP_WAITS (PBD_DROP_RETIRE | PBD_DROP_ACTIVE | PBD_DROP_IDLE)
 #define PBD_DROP_SHRINKS (PBD_DROP_UNBOUND | PBD_DROP_BOUND | PBD_DROP_SHRINK_ALL)
 /* Longest wait for the submissions of all files, as long as i915's. */
-#define PBD_DROP_JIFFIES (10 * HZ)
+#define PBD_DROP_JIFFIES pbd_patience(10 * HZ)
 
 /* Waits until no submission of any file is unfinished. The removal of the device, which waits for this, ends it. */
 static int pbd_drop_wait(struct pbd_device *dev)

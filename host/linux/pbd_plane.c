@@ -17,7 +17,7 @@
 #include "pbd_job.h"
 
 /* How long an update waits for its blit; the watchdog ends it before. */
-#define PBD_BLIT_JIFFIES (5 * HZ)
+#define PBD_BLIT_JIFFIES pbd_patience(5 * HZ)
 
 static const u32 pbd_formats[] = { DRM_FORMAT_XRGB8888, DRM_FORMAT_ARGB8888 };
 

@@ -12,7 +12,7 @@
 
 #include "pbd_job.h"
 
-#define PBD_RESUME_MS 5000
+#define PBD_RESUME_MS max(5000u, pbd_card_timeout_ms)
 
 /* ---- objects ---- */
 

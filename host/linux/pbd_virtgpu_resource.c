@@ -10,7 +10,7 @@
 /* Bytes of a resource's memory. */
 #define PBD_VIRT_BO_BYTES_MAX (256u << 20)
 /* How long VIRTGPU_WAIT waits, as virtio-gpu does: longer than a reset takes. */
-#define PBD_VIRT_WAIT_JIFFIES (15 * HZ)
+#define PBD_VIRT_WAIT_JIFFIES pbd_patience(15 * HZ)
 
 static const struct drm_gem_object_funcs pbd_virt_funcs;
 
