@@ -18,14 +18,14 @@ build_cost_guest() {
 	} >"$folder/cost.cpio"
 }
 
-# prepare_counting: $counting, a folder with an emulator for the card that counts the instructions of its MCU.
+# prepare_counting: $folder/counting, a folder with an emulator for the card that counts the instructions of its MCU.
 prepare_counting() {
 	# shellcheck source=tests/bench/gl.sh
 	source "$root/tests/bench/gl.sh"
 	[[ -e $root/tests/bench/$board.sh && $board == mps* ]] || die 2 "instructions are counted on boards with a Cortex-M only"
 	build_preset host patchbay-bench-count
 	image_folder=$root/build/$board
-	counting=$folder/counting
+	local counting=$folder/counting
 	rm -rf "$counting"
 	mkdir -p "$counting"
 	truncate -s 16 "$counting/counters"

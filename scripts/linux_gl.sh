@@ -12,7 +12,7 @@ fetch_gl() {
 
 # build_gl_test FOLDER: the tests of the driver's OpenGL, for any guest.
 build_gl_test() {
-	logged linux-guest gcc -std=gnu11 -O2 -Wall -Wextra -Werror -static -D__user= -isystem "$folder/uapi" -I"$root" \
+	logged linux-guest gcc -std=gnu11 -O1 -Wall -Wextra -Werror -static -D__user= -isystem "$folder/uapi" -I"$root" \
 		-I"$root/include" -o "$1/pbd-gl" "$root"/host/linux/tests/gl/*.c "$root"/host/linux/tests/{guest,shown}.c
 }
 
@@ -20,7 +20,7 @@ build_gl_test() {
 build_gl_guest() {
 	local tree=$folder/gl/tree drm=$packages/tree/lib/modules/$release/kernel/drivers/gpu/drm
 	mkdir -p "$tree/lib/modules"
-	logged linux-guest gcc -O2 -o "$folder/gl_program" "$root/tests/e2e/gl_program.c" -lEGL -lGLESv2
+	logged linux-guest gcc -O1 -o "$folder/gl_program" "$root/tests/e2e/gl_program.c" -lEGL -lGLESv2
 	cp "$folder/gl_program" "$packages/tree/bin/busybox" "$tree/usr/bin/"
 	cp "$drm"/drm{,_kms_helper,_shmem_helper}.ko "$folder/module/patchbay.ko" "$tree/lib/modules/"
 	cp "$root/host/linux/tests/gl/weston.ini" "$tree/"

@@ -16,10 +16,10 @@ build_link_guest() {
 	library=$root/build/host/host/libpatchbay.a
 	for name in hello_submit waits preemption own_format residency; do
 		# shellcheck disable=SC2046 # one word or none
-		logged linux-guest gcc -std=c11 -O2 -static -I"$root/include" -I"$root/build/host/include" -o "$tree/bin/$name" \
+		logged linux-guest gcc -std=c11 -O1 -static -I"$root/include" -I"$root/build/host/include" -o "$tree/bin/$name" \
 			"$root/host/examples/$name.c" $([[ $name == hello_submit ]] || echo "$root/host/examples/example.c") "$library"
 	done
-	logged linux-guest gcc -std=gnu11 -O2 -Wall -Wextra -Werror -static -I"$root/include" -o "$tree/bin/guest-link" "$root/tests/guest/link.c" "$library"
+	logged linux-guest gcc -std=gnu11 -O1 -Wall -Wextra -Werror -static -I"$root/include" -o "$tree/bin/guest-link" "$root/tests/guest/link.c" "$library"
 	for name in "${link_modules[@]}"; do
 		cp "$modules/$name.ko" "$tree/lib/modules/"
 	done

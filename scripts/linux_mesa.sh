@@ -28,7 +28,7 @@ fetch_mesa() {
 
 # build_capture FOLDER: the program that compares relocations, for any guest.
 build_capture() {
-	logged linux-guest gcc -std=gnu11 -O2 -Wall -Wextra -Werror -static -D__user= -isystem "$folder/uapi" \
+	logged linux-guest gcc -std=gnu11 -O1 -Wall -Wextra -Werror -static -D__user= -isystem "$folder/uapi" \
 		-o "$1/pbd-capture" "$root/host/linux/tools/capture.c"
 }
 

@@ -7,12 +7,3 @@ program_packages=("${client_packages[@]}" coreutils util-linux seatd cage xwayla
 	libgl1-mesa-dri libegl-mesa0 libgles2)
 # Another driver for a virtual display, which has no modifiers of formats, as ours: the control for what vkms cannot do.
 program_modules=(drivers/virtio/virtio_dma_buf drivers/gpu/drm/virtio/virtio-gpu)
-
-# prepare_programs: $folder/programs.disk and $folder/clients.cpio.
-prepare_programs() {
-	client_modules+=("${program_modules[@]}")
-	need_packages e2fsprogs
-	fetch_clients programs "${program_packages[@]}"
-	build_vkms
-	build_client_guest
-}

@@ -8,15 +8,18 @@ import os
 import socket
 import struct
 import subprocess
+import sys
 import threading
 import time
 
-from linux_machine import ENDS_WITH_US, MACHINE_SECONDS, PATIENT, Card, Failure, Machine
+from linux_machine import ENDS_WITH_US, PATIENCE, PATIENT, Card, Failure, Machine
 
 # Tests of one machine that sleeps in memory, on a card that is there afterwards.
 TESTS = ("a_machine_that_is_woken_is_as_before,the_clock_wakes_the_machine,the_button_wakes_the_machine,"
          "others_draw_while_the_machine_sleeps,the_firmware_dies_while_the_machine_sleeps")
 
+# How late an alarm may be, in seconds, before it counts as one that came before the machine slept.
+LATE = 20
 # Room for the memory of a machine.
 DISK_BYTES = 512 << 20
 
@@ -41,12 +44,17 @@ def flat(kernel):
     return memory
 
 
+def kernel_path(folder):
+    """Where make_kernel() puts the kernel."""
+    return os.path.join(folder, "sleep-kernel")
+
+
 def make_kernel(folder, source):
     """
     A kernel with the setup code of Debian's, but not compressed. The emulator writes an ELF kernel to memory anew at each
     reset, with which waking up begins; it loads this one once. Unpacking Debian's own takes an emulated machine 15 s.
     """
-    path, packages = os.path.join(folder, "sleep-kernel"), os.path.join(folder, "packages")
+    packages = os.path.join(folder, "packages")
     entry = os.path.join(folder, "entry")
     subprocess.run(["gcc", "-c", "-o", entry + ".o", os.path.join(source, "entry.S")], check=True)
     subprocess.run(["objcopy", "-O", "binary", "-j", ".text", entry + ".o", entry], check=True)
@@ -59,16 +67,15 @@ def make_kernel(folder, source):
     with open(entry, "rb") as file:
         first = file.read()
     struct.pack_into("<I", setup, KERNEL_UNITS, (KERNEL_AT - LOADED_AT + len(memory)) // 16)
-    with open(path, "wb") as file:
+    with open(kernel_path(folder), "wb") as file:
         file.write(setup + first + bytes(KERNEL_AT - LOADED_AT - len(first)) + memory)
-    return path
 
 
 class Monitor:
     """The emulator's monitor: commands and events."""
 
     def __init__(self, path):
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE
         self.socket = socket.socket(socket.AF_UNIX)
         while True:
             try:
@@ -78,7 +85,7 @@ class Monitor:
                 if time.monotonic() > end:
                     raise Failure("the emulator has no monitor") from error
                 time.sleep(0.02)
-        self.socket.settimeout(MACHINE_SECONDS)
+        self.socket.settimeout(PATIENCE)
         self.lines = self.socket.makefile("r")
         self.events = []
         self.next()
@@ -103,7 +110,7 @@ class Monitor:
         if "error" in message:
             raise Failure(f"{name}: {message['error']}")
 
-    def until(self, event, seconds=MACHINE_SECONDS):
+    def until(self, event, seconds=PATIENCE):
         """Waits for an event since the last one that was waited for. Returns whether it came."""
         self.socket.settimeout(seconds)
         try:
@@ -113,7 +120,7 @@ class Monitor:
             self.lines = self.socket.makefile("r")
             return False
         finally:
-            self.socket.settimeout(MACHINE_SECONDS)
+            self.socket.settimeout(PATIENCE)
         del self.events[: self.events.index(event) + 1]
         return True
 
@@ -122,9 +129,8 @@ class Sleeper:
     """A card, and a machine on it that sleeps."""
 
     def __init__(self, options, work, memory=None):
-        here = os.path.dirname(os.path.abspath(__file__))
         self.options = argparse.Namespace(**vars(options))
-        self.options.kernel = make_kernel(options.folder, os.path.join(here, "../host/linux/tests"))
+        self.options.kernel = kernel_path(options.folder)
         self.work, self.memory = work, memory
         self.cards, self.machine, self.monitor = [], None, None
         self.waker = ""
@@ -159,7 +165,7 @@ class Sleeper:
             dead = card.children("qemu")
             card.kill_mcu()
             # The driver waits for firmware for some seconds only, which a busy system may not give the new emulator.
-            end = time.monotonic() + MACHINE_SECONDS
+            end = time.monotonic() + PATIENCE
             while set(card.children("qemu")) <= set(dead):
                 if time.monotonic() > end:
                     raise Failure("the card does not start its MCU again: " + card.said())
@@ -168,11 +174,11 @@ class Sleeper:
             card.kill()
             self.start_card()
 
-    def sleep_in_memory(self, what):
-        """The machine is on its way to sleep in memory."""
+    def sleep_in_memory(self, what, alarm=None):
+        """The machine is on its way to sleep in memory. @param alarm after so many seconds its clock wakes it"""
         self.monitor.until("SUSPEND")
         self.meanwhile(what)
-        self.waker = "clock" if what == "alarm" and self.monitor.until("WAKEUP", 40) else "host"
+        self.waker = "clock" if alarm and self.monitor.until("WAKEUP", int(alarm) + LATE) else "host"
         if self.waker == "host":
             self.monitor.command("system_wakeup")
             self.monitor.until("WAKEUP")
@@ -205,7 +211,7 @@ class Sleeper:
             if words == ["HOST", "idle"]:
                 self.wait_idle()
             if words[:3] == ["HOST", "sleep", "mem"]:
-                self.sleep_in_memory(words[3])
+                self.sleep_in_memory(*words[3:])
             elif words == ["HOST", "waker"]:
                 self.machine.answer(self.waker)
 
@@ -280,3 +286,7 @@ def run_hibernate(linux, options, work, table):
             return_from_disk(sleeper, words, table, other_card)
         finally:
             sleeper.stop()
+
+
+if __name__ == "__main__":
+    make_kernel(*sys.argv[1:])
