@@ -10,13 +10,12 @@ import zlib
 
 import linux_describe
 import linux_picture
+from linux_machine import PATIENCE
 
 # A card that shows 1920 x 1080, with what fits beside it.
 CARD_MEMORY = "64M"
 # What the guest has no fixed size for: a picture of vkms comes out on its second disk.
 PICTURE_BYTES = 16 << 20
-# How long a client may take to show what it shows on vkms, in seconds, on a busy system.
-PATIENCE = 90
 
 
 def read_raw(path):
@@ -124,7 +123,6 @@ class Gallery:
                 machine.process.wait()
                 return
             if line == "HOST kill-mcu":
-                time.sleep(0.3)
                 self.card.kill_mcu()
             if line.startswith("HOST text "):
                 machine.answer("same" if self.take_text(line) is None else "other")

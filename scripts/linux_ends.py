@@ -7,8 +7,8 @@ import subprocess
 import sys
 import time
 
-# How long processes may take to start, and to end, on a busy system, in seconds.
-START_SECONDS, END_SECONDS = 60, 30
+from linux_machine import PATIENCE
+
 # Processor time after which an emulator of a machine is surely past its start, in ticks of the kernel.
 STARTED_TICKS = os.sysconf("SC_CLK_TCK")
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
@@ -54,7 +54,7 @@ def end_with(command, environment, number):
     # The command runs until its machine boots; the other emulator is that of the card's MCU.
     with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as child:
-        end = time.monotonic() + START_SECONDS
+        end = time.monotonic() + PATIENCE
         started, emulators = descendants(child.pid)
         while len(emulators) < 2 or max(emulators) < STARTED_TICKS:
             if child.poll() is not None or time.monotonic() > end:
@@ -64,7 +64,7 @@ def end_with(command, environment, number):
             started, emulators = descendants(child.pid)
         os.kill(child.pid, number)
         child.wait()
-    end, left = time.monotonic() + END_SECONDS, left_of(started)
+    end, left = time.monotonic() + PATIENCE, left_of(started)
     while left and time.monotonic() < end:
         time.sleep(0.05)
         left = left_of(started)

@@ -9,6 +9,7 @@ import time
 
 import linux_picture
 import programs
+from linux_machine import PATIENCE
 
 # Megabytes of the virtual machine: of its own tests; with a disk in memory that has Mesa. Of card memory.
 TEST_MEGABYTES, MESA_MEGABYTES = "512", "2048"
@@ -34,8 +35,8 @@ WINDOW_SECONDS = 20
 ROUNDING = 1
 # Weston's picture has more colours than this.
 COLOURS_MIN = 10
-# How long a picture may take to come to rest, in seconds, and how long it rests then.
-PATIENCE, REST = 60, 3
+# How long a picture rests that has come to rest, in seconds.
+REST = 3
 
 
 def engine(options):
@@ -136,7 +137,7 @@ def on_server(options, work, arguments):
     """The sums of the same program on virglrenderer's own server, on this system."""
     command = programs.on_plain_server(work, os.path.join(work, "server.log"))
     done = subprocess.run([*command, os.path.join(options.folder, "gl_program"), *arguments.split()],
-                          capture_output=True, text=True, timeout=120, check=False)
+                          capture_output=True, text=True, timeout=PATIENCE, check=False)
     return sums(done.stdout.splitlines())
 
 

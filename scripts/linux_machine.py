@@ -11,19 +11,31 @@ import sys
 import threading
 import time
 
-# Longest life of a machine or a card, in seconds: an emulated machine on a busy system.
-MACHINE_SECONDS = 240
+# Processor time that a machine or a card may take, in seconds: five times what the longest run needs.
+CPU_SECONDS = 300
+# How long something may take that must come, in seconds. Only a hang takes so long, on however busy a system.
+PATIENCE = 600
+# How long a machine may say nothing: a test of the guest ends by itself before (host/linux/tests/guest.c).
+SILENCE = 3600
 # What makes the guest boot in two seconds without KVM.
 COMMAND_LINE = (
     "console=ttyS0 mitigations=off nopti nokaslr tsc=reliable cryptomgr.notests quiet panic=-1 random.trust_cpu=on"
+    # Without the kernel's checks of its timer and of processors that stand still: a busy system may give the machine none.
+    " no_timer_check nowatchdog rcupdate.rcu_cpu_stall_suppress=1"
 )
 # The guest's time limit for a card that is not answering: a busy system starves a card for longer than a real one.
-PATIENT = "patchbay.card_timeout_ms=10000"
+PATIENT = f"patchbay.card_timeout_ms={PATIENCE}000"
 
 # The cards and machines that run. Whatever ends this program ends them: it does so itself where it can, the kernel does
 # if this program is killed (ENDS_WITH_US).
 RUNNING = []
 ENDS_WITH_US = ("setpriv", "--pdeathsig", "TERM")
+
+
+def limited(options):
+    """What limits the processor time of a command."""
+    seconds = CPU_SECONDS * options.slow
+    return ("prlimit", f"--cpu={seconds}:{seconds + 5}")
 
 
 class Failure(Exception):
@@ -60,7 +72,7 @@ class Card:
         self.socket = os.path.join(work, name)
         self.log = open(self.socket + ".log", "w", encoding="utf-8")
         board, image = (options.host_board, options.host_image) if host_memory else (options.board, options.image)
-        command = [*ENDS_WITH_US, options.patchbay, "card", "--board", board, "--image", image,
+        command = [*ENDS_WITH_US, *limited(options), options.patchbay, "card", "--board", board, "--image", image,
                    "--card-memory", memory or options.card_memory, "--socket", self.socket]
         if host_memory:
             command += ["--host-memory", "1=" + host_memory]
@@ -69,7 +81,7 @@ class Card:
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
                                         start_new_session=True)
         RUNNING.append(self)
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE
         # The socket is there before the card listens.
         while "card: ready" not in self.said():
             if self.process.poll() is not None or time.monotonic() > end:
@@ -95,7 +107,7 @@ class Card:
             raise Failure(f"the card has {len(found)} emulators")
         os.kill(found[0], number)
         # It goes on for a moment: each of its threads stops by itself.
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE
         while number == signal.SIGSTOP and not is_stopped(found[0]):
             if time.monotonic() > end:
                 raise Failure("the emulator of the card's MCU does not stop")
@@ -111,7 +123,7 @@ class Card:
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(10)
+                self.process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 self.kill()
 
@@ -124,7 +136,7 @@ class Machine:
     def __init__(self, options, card, words, parameters=PATIENT, shell=False, guest="guest.cpio", extra=()):
         folder = options.folder
         self.name = words
-        self.seconds = MACHINE_SECONDS * options.slow
+        self.seconds = SILENCE * options.slow
         self.lines = queue.Queue()
         self.seen = []
         share = [os.path.join(folder, "packages/tree/usr/share/qemu"),
@@ -136,8 +148,7 @@ class Machine:
                    if glob.glob(m + "/accel-tcg-x86_64*")]
         if modules:
             environment["QEMU_MODULE_DIR"] = modules[0]
-        command = [*ENDS_WITH_US, "timeout", "--foreground", str(86400 if shell else MACHINE_SECONDS * options.slow), "nice",
-                   os.path.join(folder, "qemu")]
+        command = [*ENDS_WITH_US, *(() if shell else limited(options)), os.path.join(folder, "qemu")]
         for path in share:
             command += ["-L", path]
         command += ["-machine", "pc", *(() if "-m" in extra else ("-m", options.machine_memory)),
@@ -168,7 +179,7 @@ class Machine:
     def line(self):
         """Returns the next line; None: the machine has ended."""
         try:
-            line = self.lines.get(timeout=self.seconds + 10)
+            line = self.lines.get(timeout=self.seconds)
         except queue.Empty:
             return None
         if line is not None:
@@ -201,7 +212,7 @@ class Machine:
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(10)
+                self.process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 self.process.kill()
 

@@ -15,8 +15,8 @@ CARD_MEMORY = "256M"
 PARAMETERS = "patchbay.outer_mb=232"
 # Bytes that a dump may have.
 DISK_BYTES = 4 << 30
-# Longest life of the machine, in seconds.
-MACHINE_SECONDS = 3000
+# Processor time that the machine may take, in seconds.
+CPU_SECONDS = 3000
 # Where Debian has the benchmarks of IGT.
 IGT = "timeout 60 /usr/libexec/igt-gpu-tools/benchmarks/"
 # What runs, by name. glmark2 without arguments has all its scenes; testvulkan runs until it is told to end.
@@ -106,7 +106,7 @@ def record(options, total, names):
 def run_mesa(linux, options, work, table):
     """All programs, or those that are named. Writes build/linux/NAME.subm of each."""
     names = [name for name in options.tests if name in PROGRAMS] or list(PROGRAMS)
-    linux_machine.MACHINE_SECONDS = MACHINE_SECONDS
+    linux_machine.CPU_SECONDS = CPU_SECONDS
     total = dict.fromkeys(COUNTS, 0)
     with open(os.path.join(work, "disk"), "wb") as disk:
         disk.truncate(DISK_BYTES)

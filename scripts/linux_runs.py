@@ -8,12 +8,10 @@ import sys
 import threading
 import time
 
-from linux_machine import ENDS_WITH_US
+from linux_machine import ENDS_WITH_US, PATIENCE
 
 # A machine of one processor keeps one busy; its card takes little beside it.
 RUNS_AT_ONCE = 2
-# How long a run may take to end its card and its machines when it is asked to end, in seconds.
-END_SECONDS = 30
 
 
 class Runs:
@@ -69,7 +67,7 @@ class Runs:
         for process in self.under_way:
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
-        limit = time.monotonic() + END_SECONDS
+        limit = time.monotonic() + PATIENCE
         for process in self.under_way:
             try:
                 process.wait(max(0.1, limit - time.monotonic()))

@@ -61,9 +61,9 @@ bind() {
 hold() {
 	guest-link hold "$1:$address" >/tmp/held &
 	holder=$!
-	for _ in $(seq 100); do
-		grep -q held /tmp/held && break
-		sleep 0.1
+	until grep -q held /tmp/held; do
+		kill -0 $holder || return 1
+		usleep 10000
 	done
 	fails "another program" patchbay info --link "$1:$address" || return 1
 	shift
@@ -91,7 +91,10 @@ without_root() {
 lose_card() {
 	guest-link use "vfio:$address" >/tmp/used &
 	user=$!
-	sleep 1
+	until grep -q used /tmp/used; do
+		kill -0 $user || return 1
+		usleep 10000
+	done
 	echo "HOST kill-card"
 	wait $user
 	cat /tmp/used

@@ -7,7 +7,7 @@
  *   hold        attaches, prints "held", and reads until the device is gone: then exit status 0
  *   ring        rings the doorbell of a device whose server answers each ring with an interrupt: scripts/linux_links.py
  *   user        gives up root, then as "interrupts"
- *   use         sends commands until one fails, and prints that error
+ *   use         sends commands, prints "used" after the first one, and goes on until one fails, whose error it prints
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,8 +17,9 @@
 
 #include "patchbay/patchbay.h"
 
-#define COMMANDS   20u
-#define TIMEOUT_US 10000000u
+#define COMMANDS 20u
+/* Longer than a busy system keeps a card from answering. */
+#define TIMEOUT_US 600000000u
 
 static void check(enum pb_error error, const char *text)
 {
@@ -124,6 +125,9 @@ static int use(struct pb_link *link)
 	enum pb_error error;
 
 	check(pb_channel_attach(&channel, link, TIMEOUT_US), "attach");
+	check(pb_channel_command(&channel, PB_COMMAND_PING, arguments, NULL), "ping");
+	printf("used\n");
+	fflush(stdout);
 	do {
 		error = pb_channel_command(&channel, PB_COMMAND_PING, arguments, NULL);
 	} while (error == PB_ERROR_OK);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "../patchbay_drm.h"
 
@@ -32,8 +33,6 @@ int guest_run(const struct guest_test *tests, size_t count, int argc, char **arg
 int guest_open(void);
 int guest_open_primary(const char *name);
 int guest_open_render(const char *name);
-/* Waits until the device is there again, for at most `seconds`. */
-int guest_open_soon(int seconds);
 
 /* 0, or the errno. */
 int guest_ioctl(int fd, unsigned long request, void *argument);
@@ -78,7 +77,8 @@ uint32_t guest_syncobj(int fd);
 int guest_syncobj_wait(int fd, uint32_t handle, uint64_t point, int64_t timeout_ns);
 /* Status of a sync_file: 0 active, 1 signaled, below 0 its error. */
 int guest_fence_status(int fence);
-int guest_fence_wait(int fence, int milliseconds);
+/* Waits until a fence has ended, or another file can be read. @return 0, ETIME */
+int guest_fence_wait(int file);
 
 /* A fence of the driver vgem, which the test signals: nothing of ours does. */
 struct guest_foreign {
@@ -90,11 +90,22 @@ struct guest_foreign {
 struct guest_foreign guest_foreign(void);
 void guest_foreign_signal(const struct guest_foreign *foreign);
 
+/* Waits until a process sleeps in a function of the kernel, or in one whose name begins so. */
+void guest_until_in(pid_t process, const char *function);
+/* Starts a process that ends the fence as soon as the caller sleeps in a function of the kernel. */
+void guest_foreign_signal_in(const struct guest_foreign *foreign, const char *function);
+/* A word that is 0, which the caller shares with processes that it starts from then on. */
+volatile uint32_t *guest_shared_word(void);
+
 /*
  * The machine goes to sleep as far as `level` of /sys/power/pm_test, and wakes up at once. @state: of /sys/power/state.
  * @return the errno
  */
 int guest_suspend(const char *state, const char *level);
+
+/* Asks the machine below for something; and waits until it has answered. */
+void guest_ask_host(const char *word);
+void guest_await_host(const char *word);
 
 int64_t guest_now_ns(void);
 void guest_sleep_ms(unsigned int milliseconds);
@@ -103,5 +114,14 @@ uint32_t guest_random(uint64_t *state);
 uint64_t guest_number(const char *key, uint64_t otherwise);
 
 #define GUEST_SECOND 1000000000ll
+/* How long a test waits for what must come. The guest's clock goes on while a busy system leaves it no processor: only a hang
+ * takes so long. */
+#define GUEST_PATIENCE (600 * GUEST_SECOND)
+
+/* Waits until a condition holds, and ends the test if it never does. */
+#define GUEST_UNTIL(condition)                                                  \
+	for (const int64_t until_ = guest_now_ns() + GUEST_PATIENCE; !(condition); \
+	     guest_sleep_ms(2))                                                 \
+	guest_check_eq(guest_now_ns() < until_, 1, #condition, __FILE__, __LINE__)
 
 #endif

@@ -81,7 +81,7 @@ int execute(int fd, struct batch *batch)
 
 void wait_idle(int fd, uint32_t handle)
 {
-	struct drm_i915_gem_wait wait = {.bo_handle = handle, .timeout_ns = 20 * GUEST_SECOND};
+	struct drm_i915_gem_wait wait = {.bo_handle = handle, .timeout_ns = GUEST_PATIENCE};
 
 	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_I915_GEM_WAIT, &wait), 0);
 }

@@ -75,8 +75,8 @@ for word in $words; do
 		;;
 	crash)
 		# The machine ends in the middle of everything.
-		pbd-test load_runs_for_a_while >/dev/null &
-		sleep 1
+		pbd-test load_runs_for_a_while </dev/console >/tmp/said &
+		until grep -q "HOST loads" /tmp/said; do usleep 10000; done
 		echo "GUEST crashes"
 		echo 1 >/proc/sys/kernel/sysrq
 		echo b >/proc/sysrq-trigger

@@ -58,6 +58,22 @@ const char *shown_debugfs(const char *file)
 	return "";
 }
 
+const char *shown_queue(int fd, uint32_t node)
+{
+	static char line[512];
+	char wanted[64];
+	const char *found;
+
+	snprintf(wanted, sizeof(wanted), " file=%llu node=%u ", (unsigned long long)shown_key(fd, "drm-client-id", ""), node);
+	found = strstr(shown_debugfs("patchbay_queues"), wanted);
+	if (found == NULL)
+		return NULL;
+	while (found[-1] != '\n' && strncmp(found, "queue=", 6) != 0)
+		found--;
+	snprintf(line, sizeof(line), "%.*s", (int)strcspn(found, "\n"), found);
+	return line;
+}
+
 void shown_has(const char *line, const char *wanted)
 {
 	if (line == NULL || strstr(line, wanted) == NULL)

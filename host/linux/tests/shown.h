@@ -11,6 +11,8 @@ const char *shown_file(const char *path);
 uint64_t shown_key(int fd, const char *name, const char *unit);
 /* All of a file of the driver's in debugfs; until the next call. */
 const char *shown_debugfs(const char *file);
+/* The line of the queue of a node of an open file; NULL: there is none. Until the next call. */
+const char *shown_queue(int fd, uint32_t node);
 /* Ends the test if the line has no such text. @line: NULL: there is no line */
 void shown_has(const char *line, const char *wanted);
 

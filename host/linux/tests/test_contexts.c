@@ -25,7 +25,7 @@ static int store(int fd, const struct guest_object *object, uint32_t value)
 	guest_fill(&work, 0, 0, 4, value);
 	error = guest_submit(fd, &work);
 	if (error == 0) {
-		CHECK_EQ(guest_wait(fd, 0, work.args.value, 20 * GUEST_SECOND), 0);
+		CHECK_EQ(guest_wait(fd, 0, work.args.value, GUEST_PATIENCE), 0);
 		CHECK_EQ(guest_query(fd, 0).errors, 0);
 		CHECK_EQ(object->words[0], value);
 	}
@@ -120,8 +120,7 @@ void contexts_return_while_others_work(void)
 	int hoarder = hoard_all_but(4), busy = guest_open();
 	pid_t child = flood(busy);
 
-	while (guest_query(busy, 1).completed == 0)
-		guest_sleep_ms(1);
+	GUEST_UNTIL(guest_query(busy, 1).completed != 0);
 	files_come_and_go(60);
 	end_child(child);
 	CHECK_EQ(guest_query(busy, 1).errors, 0);

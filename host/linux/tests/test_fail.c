@@ -19,7 +19,7 @@
 /* More allocations than one call makes. */
 #define ALLOCATIONS_MAX 400u
 /* Milliseconds until workers have freed what has ended, at most. */
-#define LEFT_MS 10000u
+#define LEFT_MS (unsigned int)(GUEST_PATIENCE / 1000000)
 
 /* ---- the module ---- */
 
@@ -251,7 +251,7 @@ static int submit_failing(const struct failing *failing, int fd, struct guest_wo
 		CHECK_EQ(guest_submit(fd, work), 0);
 	}
 	CHECK_EQ(guest_query(fd, work->args.queue).submitted, 1);
-	CHECK_EQ(guest_wait(fd, work->args.queue, work->args.value, 20 * GUEST_SECOND), 0);
+	CHECK_EQ(guest_wait(fd, work->args.queue, work->args.value, GUEST_PATIENCE), 0);
 	return error;
 }
 
@@ -312,9 +312,9 @@ static int call_submit_syncs(const struct failing *failing)
 	guest_foreign_signal(&foreign);
 	error = submit_failing(failing, fd, &work, &object);
 	CHECK_EQ(object.words[0], 0x1234);
-	CHECK_EQ(guest_fence_wait(work.args.out_fence_fd, 20000), 0);
-	CHECK_EQ(guest_syncobj_wait(fd, out[0].handle, 0, 20 * GUEST_SECOND), 0);
-	CHECK_EQ(guest_syncobj_wait(fd, out[1].handle, 7, 20 * GUEST_SECOND), 0);
+	CHECK_EQ(guest_fence_wait(work.args.out_fence_fd), 0);
+	CHECK_EQ(guest_syncobj_wait(fd, out[0].handle, 0, GUEST_PATIENCE), 0);
+	CHECK_EQ(guest_syncobj_wait(fd, out[1].handle, 7, GUEST_PATIENCE), 0);
 	close(work.args.out_fence_fd);
 	close(foreign.file);
 	close(foreign.fd);
@@ -373,9 +373,9 @@ void calls_that_need_no_memory_succeed_without(void)
 	int fd = guest_open();
 	struct guest_object object = guest_object(fd, 16384, 0);
 	struct drm_patchbay_gem_madvise madvise = {.handle = object.handle, .advice = PATCHBAY_GEM_DONTNEED};
-	struct drm_patchbay_gem_wait idle = {.handle = object.handle, .timeout_ns = 20 * GUEST_SECOND};
+	struct drm_patchbay_gem_wait idle = {.handle = object.handle, .timeout_ns = GUEST_PATIENCE};
 	struct drm_patchbay_gem_info info = {.handle = object.handle};
-	struct drm_patchbay_wait wait = {.timeout_ns = 20 * GUEST_SECOND};
+	struct drm_patchbay_wait wait = {.timeout_ns = GUEST_PATIENCE};
 	struct drm_patchbay_queue clear = {0};
 
 	guest_work_start(&work, 0);

@@ -104,7 +104,7 @@ static int call_flip(const struct failing *failing)
 
 	flip.user_data = 2;
 	again(error, screen.fd, DRM_IOCTL_MODE_PAGE_FLIP, &flip);
-	CHECK_EQ(poll(&poller, 1, 20000), 1);
+	CHECK_EQ(guest_fence_wait(poller.fd), 0);
 	CHECK_EQ(read(screen.fd, &event, sizeof(event)), sizeof(event));
 	CHECK_EQ(event.base.type, DRM_EVENT_FLIP_COMPLETE);
 	CHECK_EQ(event.user_data, error != 0 ? 2 : 1);

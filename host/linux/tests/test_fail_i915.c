@@ -75,7 +75,7 @@ static int call_i915_fences(const struct failing *failing)
 	batch.args.rsvd2 = (uint32_t)foreign.file;
 	error = failing_ioctl(failing, fd, DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, &batch.args);
 	again(error, fd, DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, &batch.args);
-	CHECK_EQ(guest_fence_wait((int)(batch.args.rsvd2 >> 32), 20000), 0);
+	CHECK_EQ(guest_fence_wait((int)(batch.args.rsvd2 >> 32)), 0);
 	CHECK_EQ(guest_fence_status((int)(batch.args.rsvd2 >> 32)), 1);
 	CHECK_EQ(buffers[0].map[3], (uint32_t)batch.objects[0].offset + 8);
 	close((int)(batch.args.rsvd2 >> 32));

@@ -170,6 +170,6 @@ void host_memory_is_patched(void)
 	}
 	work.patches[77].patch_offset = (uint32_t)target.size;
 	CHECK_EQ(guest_submit(fd, &work), 0);
-	CHECK_EQ(guest_wait(fd, 0, work.args.value, 5 * GUEST_SECOND), 0);
+	CHECK_EQ(guest_wait(fd, 0, work.args.value, GUEST_PATIENCE), 0);
 	CHECK_EQ(guest_query(fd, 0).error_index, 77);
 }

@@ -377,11 +377,7 @@ void i915_caches_are_dropped(void)
 	batch.args.flags |= I915_EXEC_FENCE_IN;
 	batch.args.rsvd2 = (uint32_t)foreign.file;
 	CHECK_EQ(execute(fd, &batch), 0);
-	if (fork() == 0) {
-		guest_sleep_ms(100);
-		guest_foreign_signal(&foreign);
-		_exit(0);
-	}
+	guest_foreign_signal_in(&foreign, "pbd_drop");
 	CHECK_EQ(drop(file, "0x3ff"), 0);
 	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_I915_GEM_BUSY, &busy), 0);
 	CHECK_EQ(busy.busy, 0);
@@ -409,8 +405,7 @@ void i915_mappings_and_waits_end_with_the_device(void)
 
 		_exit(error == 0 || error == ENODEV ? 0 : 1);
 	}
-	guest_sleep_ms(100);
-	CHECK_EQ(waitpid(waiter, &status, WNOHANG), 0);
+	guest_until_in(waiter, "pbd_drop");
 	CHECK_EQ(system("cd /sys/bus/pci/drivers/patchbay && ls | grep 0000: >/tmp/name && cat /tmp/name >unbind"), 0);
 	CHECK_EQ(waitpid(waiter, &status, 0), waiter);
 	CHECK_EQ(status, 0);

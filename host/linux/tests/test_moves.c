@@ -31,8 +31,7 @@ void the_engine_moves_objects(void)
 	unsigned long long engine[2], cpu[2];
 	int fd = guest_open();
 	struct drm_patchbay_info before = object_card_info(fd);
-	uint64_t bytes = before.vram_bytes * 3 / 2 / COUNT / 4096 * 4096, left_over;
-	int64_t end;
+	uint64_t bytes = before.vram_bytes * 3 / 2 / COUNT / 4096 * 4096;
 
 	bytes_moved(&engine[0], &cpu[0]);
 	for (uint32_t i = 0; i < COUNT; i++) {
@@ -53,10 +52,7 @@ void the_engine_moves_objects(void)
 	for (uint32_t i = 0; i < COUNT; i++)
 		CHECK_EQ(objects[i].words[2], 0x900 + i);
 	/* Pages that they were moved in from are freed soon. */
-	end = guest_now_ns() + 10 * GUEST_SECOND;
-	while ((left_over = pages_left_over(fd, objects, COUNT)) != 0 && guest_now_ns() < end)
-		guest_sleep_ms(20);
-	CHECK_EQ(left_over, 0);
+	GUEST_UNTIL(pages_left_over(fd, objects, COUNT) == 0);
 	bytes_moved(&engine[1], &cpu[1]);
 	CHECK(object_card_info(fd).evictions >= before.evictions + COUNT);
 	CHECK(engine[1] - engine[0] >= bytes * COUNT);
@@ -78,28 +74,16 @@ static uint32_t keep_busy(int fd, uint32_t milliseconds)
 	return create.queue;
 }
 
-/* The firmware's processor stands still when this returns. The driver counts it as dead in a while. */
-static void stop_firmware(void)
-{
-	char answer[16] = "";
-
-	printf("HOST stop-mcu\n");
-	fflush(stdout);
-	/* The answer comes over the console. */
-	CHECK(read(0, answer, sizeof(answer) - 1) > 0);
-}
-
-/* Lets the firmware go on in a while, which a process of its own waits for. */
+/* Lets the firmware's processor go on as soon as the caller waits for it in the driver. */
 static void continue_later(void)
 {
-	pid_t child = fork();
+	const pid_t caller = getpid(), child = fork();
 
 	CHECK(child >= 0);
 	if (child > 0)
 		return;
-	guest_sleep_ms(100);
-	printf("HOST continue-mcu\n");
-	fflush(stdout);
+	guest_until_in(caller, "pbd_");
+	guest_ask_host("continue-mcu");
 	_exit(0);
 }
 
@@ -127,7 +111,7 @@ void moves_are_waited_for(void)
 		work.args.flags = PATCHBAY_SUBMIT_EXPLICIT;
 		guest_allocation(&work, first.handle, true);
 		guest_fill(&work, 0, 8, 4, 0x44);
-		stop_firmware();
+		guest_await_host("stop-mcu");
 		CHECK_EQ(guest_submit(fd, &work), 0);
 		CHECK_EQ(guest_info(fd, first.handle).place, PATCHBAY_PLACE_VRAM);
 		CHECK_EQ(guest_info(fd, second.handle).place, PATCHBAY_PLACE_SYSTEM);
@@ -137,7 +121,7 @@ void moves_are_waited_for(void)
 			CHECK_EQ(second.words[bytes / 4 - 1], 0x33);
 			object_check_marks(&first, round);
 		}
-		CHECK_EQ(guest_wait(fd, 0, work.args.value, 20 * GUEST_SECOND), 0);
+		CHECK_EQ(guest_wait(fd, 0, work.args.value, GUEST_PATIENCE), 0);
 		CHECK_EQ(first.words[2], 0x44);
 		object_check_marks(&first, round);
 		object_check_all(&second, 0x33);
@@ -204,7 +188,7 @@ void host_memory_survives_a_sleep(void)
 	object_check_marks(&idle, 22);
 	object_check_marks(&vram, 22);
 	guest_foreign_signal(&foreign);
-	CHECK_EQ(guest_wait(fd, 1, work.args.value, 10 * GUEST_SECOND), 0);
+	CHECK_EQ(guest_wait(fd, 1, work.args.value, GUEST_PATIENCE), 0);
 	CHECK_EQ(guest_query(fd, 1).errors, 0);
 	object_check_marks(&vram, 21);
 	object_copy(fd, 0, &idle, &waits);
@@ -225,40 +209,28 @@ void host_memory_of_others_is_left_alone(void)
 
 /* ---- the end of the firmware ---- */
 
-static void wait_for_return(int fd, uint32_t restarts)
-{
-	const int64_t end = guest_now_ns() + 30 * GUEST_SECOND;
-
-	while (object_card_info(fd).restarts == restarts) {
-		CHECK(guest_now_ns() < end);
-		guest_sleep_ms(20);
-	}
-}
-
 /*
- * An object is on its way out of VRAM, for another one, when the firmware dies: it is lost, and zero.
- * @return whether it was
+ * An object is on its way out of VRAM, for another one, when the firmware dies: it is lost, and zero. The firmware stands still
+ * from before the move on.
  */
-static bool die_under_a_move(int fd, const struct guest_object *out, const struct guest_object *in)
+static void die_under_a_move(int fd, const struct guest_object *out, const struct guest_object *in)
 {
 	static struct guest_work work;
 	uint32_t restarts = object_card_info(fd).restarts, flags;
-	bool moving;
 
 	object_fill(fd, 0, out, 0x22);
 	guest_work_start(&work, 0);
 	guest_allocation(&work, in->handle, true);
 	guest_fill(&work, 0, 0, 4096, 0x33);
-	stop_firmware();
-	moving = guest_submit(fd, &work) == 0 && guest_info(fd, out->handle).place == PATCHBAY_PLACE_SYSTEM;
-	printf("HOST kill-mcu\n");
-	fflush(stdout);
-	wait_for_return(fd, restarts);
+	guest_await_host("stop-mcu");
+	CHECK_EQ(guest_submit(fd, &work), 0);
+	CHECK_EQ(guest_info(fd, out->handle).place, PATCHBAY_PLACE_SYSTEM);
+	guest_ask_host("kill-mcu");
+	GUEST_UNTIL(object_card_info(fd).restarts != restarts);
 	flags = guest_info(fd, out->handle).flags;
 	CHECK_EQ(flags, PATCHBAY_GEM_LOST);
 	object_check_all(out, 0);
 	CHECK(guest_info(fd, in->handle).place != PATCHBAY_PLACE_VRAM);
-	return moving;
 }
 
 /* An object in host memory keeps what it has when the firmware dies. One that is on its way out of VRAM is lost as a whole. */
@@ -267,23 +239,15 @@ void host_memory_survives_the_firmware(void)
 	int fd = guest_open();
 	uint64_t bytes = object_card_info(fd).patchable_bytes / 3 * 2 / 4096 * 4096;
 	struct guest_object host = guest_object(fd, MIB, PATCHBAY_GEM_HOST);
-	bool moving = false;
+	struct guest_object out = guest_object(fd, bytes, PATCHBAY_GEM_PATCHABLE);
+	struct guest_object in = guest_object(fd, bytes, PATCHBAY_GEM_PATCHABLE);
 
-	/* As often as it takes to come in time. */
-	for (uint32_t round = 0; round < 3 && !moving; round++) {
-		struct guest_object out = guest_object(fd, bytes, PATCHBAY_GEM_PATCHABLE);
-		struct guest_object in = guest_object(fd, bytes, PATCHBAY_GEM_PATCHABLE);
-
-		object_fill(fd, 0, &host, 0x11 + round);
-		moving = die_under_a_move(fd, &out, &in);
-		object_check_all(&host, 0x11 + round);
-		CHECK_EQ(guest_info(fd, host.handle).flags, 0);
-		CHECK_EQ(guest_clear(fd, 0), 0);
-		object_fill(fd, 0, &host, 0x12);
-		CHECK_EQ(guest_info(fd, host.handle).place, PATCHBAY_PLACE_HOST);
-		object_check_all(&host, 0x12);
-		guest_object_free(fd, &out);
-		guest_object_free(fd, &in);
-	}
-	CHECK(moving);
+	object_fill(fd, 0, &host, 0x11);
+	die_under_a_move(fd, &out, &in);
+	object_check_all(&host, 0x11);
+	CHECK_EQ(guest_info(fd, host.handle).flags, 0);
+	CHECK_EQ(guest_clear(fd, 0), 0);
+	object_fill(fd, 0, &host, 0x12);
+	CHECK_EQ(guest_info(fd, host.handle).place, PATCHBAY_PLACE_HOST);
+	object_check_all(&host, 0x12);
 }

@@ -90,7 +90,7 @@ void objects_that_are_freed_make_room(void)
 	for (bytes = info.vram_bytes; (error = use_and_free(fd, bytes)) != 0; bytes = bytes * 3 / 4 / 4096 * 4096)
 		CHECK_EQ(error, ENOSPC);
 	for (uint32_t i = 1; i < 24; i++) {
-		CHECK_EQ(guest_wait(fd, 0, i, 10 * GUEST_SECOND), 0);
+		CHECK_EQ(guest_wait(fd, 0, i, GUEST_PATIENCE), 0);
 		CHECK_EQ(use_and_free(fd, bytes), 0);
 	}
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "guest.h"
+#include "shown.h"
 #include "tests.h"
 
 /* An object of vgem, and its file. */
@@ -139,7 +140,7 @@ void objects_of_other_drivers_order_their_users(void)
 		CHECK_EQ(guest_submit(i / 8 % 2 ? other : fd, &work), 0);
 	}
 	/* What vgem would wait for, or another one with the file. */
-	CHECK_EQ(poll(&poller, 1, 20000), 1);
+	CHECK_EQ(poll(&poller, 1, (int)(GUEST_PATIENCE / 1000000)), 1);
 	for (uint32_t i = 0; i <= STEPS; i++)
 		CHECK_EQ(alien.words[START + i], 0xabcd);
 }
@@ -162,12 +163,11 @@ void fences_of_another_driver_come_with_its_object(void)
 	guest_allocation(&work, own.handle, true);
 	guest_copy(&work, 0, 0, 1, 0, 4);
 	CHECK_EQ(guest_submit(fd, &work), 0);
-	guest_sleep_ms(20);
-	CHECK_EQ(guest_query(fd, 0).completed, 0);
+	shown_has(shown_queue(fd, 0), " completed=0 waiting=1 running=0 fences=1 ");
 	alien.words[0] = 2;
 	end.fence = attach.out_fence;
 	CHECK_EQ(guest_ioctl(alien.fd, DRM_IOCTL_VGEM_FENCE_SIGNAL, &end), 0);
-	CHECK_EQ(guest_wait(fd, 0, 1, 10 * GUEST_SECOND), 0);
+	CHECK_EQ(guest_wait(fd, 0, 1, GUEST_PATIENCE), 0);
 	CHECK_EQ(own.words[0], 2);
 }
 

@@ -7,6 +7,7 @@
 #include "guest.h"
 #include "hal/engine/packets.h"
 #include "patchbay/abi/patch.h"
+#include "shown.h"
 #include "tests.h"
 
 static void fill(int fd, uint32_t queue, const struct guest_object *object, uint32_t value)
@@ -94,12 +95,12 @@ void submissions_that_wait_survive_a_sleep(void)
 	guest_copy(&work, 0, 0, 0, 4, 4);
 	CHECK_EQ(guest_submit(other, &work), 0);
 	CHECK_EQ(guest_suspend("freeze", "devices"), 0);
-	guest_sleep_ms(20);
+	shown_has(shown_queue(fd, 0), " waiting=1 running=0 fences=1 ");
 	CHECK_EQ(guest_query(fd, 1).completed, 1);
 	CHECK_EQ(copy.words[0], 3);
 	CHECK_EQ(target.words[1024], 2);
 	guest_foreign_signal(&foreign);
-	CHECK_EQ(guest_wait(other, 1, 1, 10 * GUEST_SECOND), 0);
+	CHECK_EQ(guest_wait(other, 1, 1, GUEST_PATIENCE), 0);
 	CHECK_EQ(guest_query(fd, 0).errors + guest_query(fd, 1).errors + guest_query(other, 1).errors, 0);
 	CHECK_EQ(target.words[1024], (uint32_t)guest_info(fd, copy.handle).address + 12);
 	CHECK_EQ(copy.words[0], target.words[1024]);
@@ -120,7 +121,7 @@ void a_failed_queue_has_failed_after_a_sleep(void)
 	work.args.flags = PATCHBAY_SUBMIT_UNSAFE;
 	guest_command(&work, 0x31, 0, NULL);
 	CHECK_EQ(guest_submit(fd, &work), 0);
-	CHECK_EQ(guest_wait(fd, 0, 1, 10 * GUEST_SECOND), 0);
+	CHECK_EQ(guest_wait(fd, 0, 1, GUEST_PATIENCE), 0);
 	CHECK_EQ(guest_query(fd, 0).errors, 1);
 	guest_work_start(&work, 0);
 	work.args.flags = PATCHBAY_SUBMIT_FENCE_IN | PATCHBAY_SUBMIT_FENCE_OUT;
@@ -141,11 +142,10 @@ void a_failed_queue_has_failed_after_a_sleep(void)
 	CHECK_EQ(object.words[0], 2);
 }
 
-/* Objects of which all processes together have more than there is room for. No submission may fail. */
-static void load(uint32_t seed, int64_t nanoseconds)
+/* Objects of which all processes together have more than there is room for. No submission may fail. Counts the rounds. */
+static void load(uint32_t seed, volatile uint32_t *rounds, const volatile uint32_t *enough)
 {
 	enum { OBJECTS = 3 };
-	const int64_t end = guest_now_ns() + nanoseconds;
 	struct guest_object objects[OBJECTS];
 	struct drm_patchbay_info info;
 	int fd = guest_open();
@@ -153,7 +153,7 @@ static void load(uint32_t seed, int64_t nanoseconds)
 	CHECK_EQ(guest_ioctl(fd, DRM_IOCTL_PATCHBAY_INFO, &info), 0);
 	for (uint32_t i = 0; i < OBJECTS; i++)
 		objects[i] = guest_object(fd, info.vram_bytes / 8 / 4096 * 4096, i == 0 ? PATCHBAY_GEM_PATCHABLE : 0);
-	for (uint32_t i = 0; guest_now_ns() < end; i++) {
+	for (uint32_t i = 0; *enough == 0; *rounds = ++i) {
 		const struct guest_object *object = &objects[i % OBJECTS];
 		const uint32_t last = (uint32_t)object->size / 4 - 1;
 
@@ -167,20 +167,28 @@ static void load(uint32_t seed, int64_t nanoseconds)
 void a_machine_sleeps_under_load(void)
 {
 	enum { CHILDREN = 4, SLEEPS = 5 };
+	volatile uint32_t *rounds[CHILDREN], *enough = guest_shared_word();
 	pid_t children[CHILDREN];
 
 	fflush(stdout);
 	for (uint32_t i = 0; i < CHILDREN; i++) {
+		rounds[i] = guest_shared_word();
 		children[i] = fork();
 		if (children[i] == 0) {
-			load(i << 16, 2 * GUEST_SECOND);
+			load(i << 16, rounds[i], enough);
 			_exit(0);
 		}
 	}
+	/* Each one has done something before each sleep. */
 	for (uint32_t i = 0; i < SLEEPS; i++) {
-		guest_sleep_ms(100 + 37 * i);
+		for (uint32_t child = 0; child < CHILDREN; child++) {
+			const uint32_t before = *rounds[child];
+
+			GUEST_UNTIL(*rounds[child] != before);
+		}
 		CHECK_EQ(guest_suspend("freeze", "devices"), 0);
 	}
+	*enough = 1;
 	for (uint32_t i = 0; i < CHILDREN; i++) {
 		int status;
 

@@ -13,7 +13,7 @@
 #include "tests.h"
 
 #define NONE 0xffffu /* a handle that does not exist */
-#define LONG (20 * GUEST_SECOND)
+#define LONG GUEST_PATIENCE
 #define FOR_SUBMIT DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT
 #define ALL DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL
 #define AVAILABLE DRM_SYNCOBJ_WAIT_FLAGS_WAIT_AVAILABLE
@@ -264,7 +264,7 @@ void submissions_that_come_later_are_waited_for(void)
 	pid_t child = start_waiter(fd, handles, 3);
 
 	for (uint32_t i = 0; i < 3; i++) {
-		guest_sleep_ms(20);
+		guest_until_in(child, "drm_syncobj_");
 		CHECK_EQ(waitpid(child, &status, WNOHANG), 0);
 		submit_to(fd, i % 2, NULL, handles[i], 0);
 	}
@@ -275,8 +275,7 @@ void submissions_that_come_later_are_waited_for(void)
 	child = fork();
 	if (child == 0)
 		_exit(wait_point(fd, timeline, 5, AVAILABLE, LONG));
-	guest_sleep_ms(20);
-	CHECK_EQ(waitpid(child, &status, WNOHANG), 0);
+	guest_until_in(child, "drm_syncobj_");
 	submit_to(fd, 0, &foreign, timeline, 5);
 	CHECK_EQ(waitpid(child, &status, 0), child);
 	CHECK_EQ(status, 0);
@@ -339,7 +338,7 @@ void syncobjs_go_to_other_files(void)
 	close(fd);
 	guest_foreign_signal(&foreign);
 	CHECK_EQ(wait_for(other, &copied, 1, 0, LONG, NULL), 0);
-	CHECK_EQ(guest_fence_wait(fence, 10000), 0);
+	CHECK_EQ(guest_fence_wait(fence), 0);
 	CHECK_EQ(guest_fence_status(fence), 1);
 	/* The file alone has kept what is signaled now. */
 	CHECK_EQ(do_array(other, DRM_IOCTL_SYNCOBJ_SIGNAL, &theirs, 1), 0);

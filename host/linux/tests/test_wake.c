@@ -63,7 +63,7 @@ static void begin(struct before *before)
 	guest_allocation(&work, before->target.handle, true);
 	guest_copy(&work, 0, 0, 1, 0, 8);
 	before->waiting = submit(before, &work);
-	/* Longer than the way to sleep takes until it looks at the rings. */
+	/* Mostly longer than the way to sleep takes until it looks at the rings; the fence tells nothing of that. */
 	guest_work_start(&work, 1);
 	guest_busy(&work, 200000);
 	guest_allocation(&work, before->objects[1].handle, true);
@@ -74,7 +74,7 @@ static void begin(struct before *before)
 /* The contents are as before, and the submission that was under way has ended. */
 static void check_contents(const struct before *before)
 {
-	CHECK_EQ(guest_fence_wait(before->under_way, 10000), 0);
+	CHECK_EQ(guest_fence_wait(before->under_way), 0);
 	CHECK_EQ(guest_fence_status(before->under_way), 1);
 	for (uint32_t i = 0; i < 6; i++) {
 		CHECK_EQ(before->objects[i].words[0], i == 1 ? 3000 : 1000 + i);
@@ -92,7 +92,7 @@ static void check_all(const struct before *before)
 	check_contents(before);
 	CHECK_EQ(guest_fence_status(before->waiting), 0);
 	guest_foreign_signal(&before->foreign);
-	CHECK_EQ(guest_fence_wait(before->waiting, 10000), 0);
+	CHECK_EQ(guest_fence_wait(before->waiting), 0);
 	CHECK_EQ(guest_fence_status(before->waiting), 1);
 	CHECK_EQ(before->target.words[0], 1000);
 	CHECK_EQ(before->target.words[1], 2000);
@@ -136,13 +136,14 @@ void the_clock_wakes_the_machine(void)
 
 	begin(&before);
 	for (int seconds = 2; strncmp(answer, "clock", 5) != 0; seconds *= 2) {
-		char alarm[16];
+		char alarm[16], meanwhile[24];
 
-		CHECK(seconds <= 32);
+		CHECK(seconds <= 512);
 		snprintf(alarm, sizeof(alarm), "+%d", seconds);
+		snprintf(meanwhile, sizeof(meanwhile), "alarm %d", seconds);
 		write_file("/sys/class/rtc/rtc0/wakealarm", "0");
 		write_file("/sys/class/rtc/rtc0/wakealarm", alarm);
-		fall_asleep("alarm");
+		fall_asleep(meanwhile);
 		printf("HOST waker\n");
 		fflush(stdout);
 		memset(answer, 0, sizeof(answer));
@@ -232,8 +233,10 @@ void another_card_starts_while_the_machine_sleeps(void)
 	struct before before;
 
 	begin(&before);
+	/* Nothing answers any more: it need not be waited for. */
+	write_file("/sys/module/patchbay/parameters/card_timeout_ms", "1200");
 	fall_asleep("replace-card");
-	CHECK_EQ(guest_fence_wait(before.waiting, 10000), 0);
+	CHECK_EQ(guest_fence_wait(before.waiting), 0);
 	CHECK_EQ(guest_fence_status(before.waiting), -ENODEV);
 	check_contents(&before);
 }
@@ -263,7 +266,7 @@ void a_machine_returns_from_disk_on_a_smaller_card(void)
 	CHECK(card.vram_bytes > card.patchable_bytes);
 	sleep_on_disk("shutdown");
 	CHECK(object_card_info(before.fd).vram_bytes < card.vram_bytes);
-	CHECK_EQ(guest_fence_wait(before.waiting, 10000), 0);
+	CHECK_EQ(guest_fence_wait(before.waiting), 0);
 	CHECK_EQ(guest_fence_status(before.waiting), -ENODEV);
 	check_contents(&before);
 	for (uint32_t i = 0; i < 6; i++) {

@@ -152,9 +152,8 @@ void reads_wait_for_events(void)
 	CHECK(!can_be_read());
 	for (int i = 0; i < READERS; i++)
 		readers[i] = start_reader(4);
-	guest_sleep_ms(50);
 	for (int i = 0; i < READERS; i++)
-		CHECK_EQ(waitpid(readers[i], &status, WNOHANG), 0);
+		guest_until_in(readers[i], "drm_read");
 	ask_for_event(9);
 	for (int i = 0; i < READERS; i++) {
 		CHECK_EQ(waitpid(readers[i], &status, 0), readers[i]);
@@ -163,8 +162,7 @@ void reads_wait_for_events(void)
 	CHECK_EQ(read(display.fd, bytes, sizeof(bytes)), EVENT_BYTES);
 	check_event(bytes, 9);
 	readers[READERS] = start_reader(EVENT_BYTES);
-	guest_sleep_ms(50);
-	CHECK_EQ(waitpid(readers[READERS], &status, WNOHANG), 0);
+	guest_until_in(readers[READERS], "drm_read");
 	ask_for_event(10);
 	CHECK_EQ(waitpid(readers[READERS], &status, 0), readers[READERS]);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == EVENT_BYTES);

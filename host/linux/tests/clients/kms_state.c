@@ -82,14 +82,14 @@ void commits_give_fences(void)
 	CHECK_EQ(commit(&display, settings, 2, DRM_MODE_ATOMIC_NONBLOCK), 0);
 	CHECK(fence >= 0);
 	both = merge(fence, foreign.file);
-	CHECK_EQ(guest_fence_wait(fence, 10000), 0);
+	CHECK_EQ(guest_fence_wait(fence), 0);
 	CHECK_EQ(guest_fence_status(fence), 1);
 	CHECK_EQ(guest_fence_status(both), 0);
 	settings[0] = picture_to(&first);
 	settings[1] = fence_to(&next);
 	settings[2] = fence_from(fence);
 	CHECK_EQ(commit(&display, settings, 3, 0), 0);
-	CHECK_EQ(guest_fence_wait(next, 10000), 0);
+	CHECK_EQ(guest_fence_wait(next), 0);
 	CHECK_EQ(guest_fence_status(next), 1);
 	guest_foreign_signal(&foreign);
 	CHECK_EQ(guest_fence_status(both), 1);
@@ -106,7 +106,7 @@ static void check_waits(const struct setting *settings, uint32_t count, const st
 	CHECK_EQ(crc_shown(&display), crc);
 	CHECK_EQ(commit(&display, settings, 1, DRM_MODE_ATOMIC_NONBLOCK), EBUSY);
 	guest_foreign_signal(foreign);
-	CHECK_EQ(guest_fence_wait(*fence, 10000), 0);
+	CHECK_EQ(guest_fence_wait(*fence), 0);
 	CHECK_EQ(guest_fence_status(*fence), 1);
 	CHECK(crc_shown(&display) != crc);
 	CHECK_EQ(commit(&display, settings, 1, 0), 0);
@@ -169,7 +169,7 @@ void bad_fences_of_commits_are_refused(void)
 	CHECK_EQ(commit(&display, settings, 2, 0), 0);
 	settings[1] = fence_to(&fence);
 	CHECK_EQ(commit(&display, settings, 2, 0), 0);
-	CHECK_EQ(guest_fence_wait(fence, 10000), 0);
+	CHECK_EQ(guest_fence_wait(fence), 0);
 }
 
 /* ---- blobs ---- */

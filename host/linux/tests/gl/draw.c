@@ -267,14 +267,3 @@ int gl_draw_without_end(int fd, struct drm_virtgpu_execbuffer *args)
 	CHECK_EQ(gl_execute(fd, &resource, stream.words, stream.count, args), 0);
 	return gl_await_resource(fd, &resource, VIRTGPU_WAIT_NOWAIT) == EBUSY ? 0 : EINVAL;
 }
-
-/* Asks what runs the machine for something, and waits until it is done. */
-void gl_ask_host(const char *what)
-{
-	char answer[8] = "";
-
-	printf("HOST %s\n", what);
-	fflush(stdout);
-	CHECK(read(0, answer, sizeof(answer) - 1) > 0);
-	CHECK_EQ(strncmp(answer, "done", 4), 0);
-}

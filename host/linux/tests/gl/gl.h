@@ -74,7 +74,6 @@ int gl_draw_without_end(int fd, struct drm_virtgpu_execbuffer *args);
 /* Writes a text to a file of the system. */
 void gl_write_to(const char *path, const char *text);
 /* Asks what runs the machine for something, and waits until it is done. */
-void gl_ask_host(const char *what);
 
 /* The tests; virtgpu.c has the table. */
 void the_engine_says_what_it_is(void);

@@ -69,11 +69,10 @@ void debugfs_says_what_a_client_does(void)
 	/* While its renderer rests, its submission is at the engine. */
 	stream.count = 0;
 	gl_add_clear(&stream, true, true, true);
-	gl_ask_host("renderers rest");
+	guest_await_host("renderers rest");
 	CHECK_EQ(gl_execute(fd, &resource, stream.words, stream.count, NULL), 0);
-	while (strstr(client_line(fd), " fences=1 why=RUNNING ") == NULL)
-		guest_sleep_ms(1);
-	gl_ask_host("renderers go-on");
+	GUEST_UNTIL(strstr(client_line(fd), " fences=1 why=RUNNING ") != NULL);
+	guest_await_host("renderers go-on");
 	gl_read_back(fd, &resource);
 	shown_has(client_line(fd), " fences=0 why=EMPTY ");
 }

@@ -99,12 +99,11 @@ void fences_go_in_and_out(void)
 	struct drm_virtgpu_execbuffer args = {.flags = VIRTGPU_EXECBUF_FENCE_FD_OUT};
 	struct guest_foreign foreign = guest_foreign();
 	struct gl_stream stream = {.count = 0};
-	pid_t child;
 
 	gl_add_target(&stream, resource.number);
 	gl_add_clear(&stream, true, true, true);
 	CHECK_EQ(gl_execute(fd, &resource, stream.words, stream.count, &args), 0);
-	CHECK_EQ(guest_fence_wait(args.fence_fd, 10000), 0);
+	CHECK_EQ(guest_fence_wait(args.fence_fd), 0);
 	CHECK_EQ(guest_fence_status(args.fence_fd), 1);
 	/* A fence of this file's own order is not waited for. */
 	args = (struct drm_virtgpu_execbuffer){.flags = VIRTGPU_EXECBUF_FENCE_FD_IN, .fence_fd = args.fence_fd};
@@ -114,17 +113,11 @@ void fences_go_in_and_out(void)
 	gl_read_back(fd, &resource);
 	CHECK_EQ(resource.words[0], 0xffff00ffu);
 	/* A foreign one is: nothing is drawn before it has ended. */
-	child = fork();
-	if (child == 0) {
-		guest_sleep_ms(300);
-		guest_foreign_signal(&foreign);
-		_exit(0);
-	}
+	guest_foreign_signal_in(&foreign, "dma_fence_wait_timeout");
 	args = (struct drm_virtgpu_execbuffer){.flags = VIRTGPU_EXECBUF_FENCE_FD_IN, .fence_fd = foreign.file};
 	CHECK_EQ(guest_fence_status(foreign.file), 0);
 	CHECK_EQ(gl_execute(fd, &resource, stream.words, stream.count, &args), 0);
 	CHECK_EQ(guest_fence_status(foreign.file), 1);
-	waitpid(child, NULL, 0);
 	args = (struct drm_virtgpu_execbuffer){.flags = VIRTGPU_EXECBUF_FENCE_FD_IN, .fence_fd = 0};
 	CHECK_EQ(gl_execute(fd, &resource, stream.words, stream.count, &args), EINVAL);
 }
