@@ -8,9 +8,6 @@ add_library(pb_firmware_stepped OBJECT ${firmware_sources}
   ${PROJECT_SOURCE_DIR}/hal/engine/reference.c ${PROJECT_SOURCE_DIR}/hal/engine/reference_memory.c)
 pb_configure(pb_firmware_stepped)
 target_compile_options(pb_firmware_stepped PRIVATE -include ${stepped_header})
-if(PB_SANITIZE)
-  target_compile_options(pb_firmware_stepped PRIVATE -O0) # as suites are: tests/suites.cmake
-endif()
 # Else clang-tidy checks these sources twice.
 set_target_properties(pb_firmware_stepped PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
 # Each suite has its own program, for each says itself what a step does. Words that a host can write are read once in an
