@@ -100,8 +100,7 @@ static void check_others(struct scene *scene)
 	struct pb_fence fence;
 	pid_t left[RENDERERS];
 
-	assert_int_equal(pb_dma_wait(&scene->contexts[OTHER].builder, E2E_PATIENCE_US, &fence),
-			 PB_ERROR_OK);
+	assert_int_equal(pb_dma_wait(&scene->contexts[OTHER].builder, E2E_PATIENCE_US, &fence), PB_ERROR_OK);
 	assert_int_equal(fence.fence_id, 5);
 	assert_int_equal(fence.errors, 0);
 	assert_int_equal(e2e_gl_renderers(&scene->card, left, RENDERERS), 2);

@@ -78,7 +78,8 @@ static bool read_anchor(const char *line, int64_t *time_us, int64_t *host_us, lo
 	const char *late = strstr(line, "at most ");
 	double second;
 
-	if (sscanf(line, CLOCKS, &seconds, &microseconds, &year, &month, &day, &hour, &minute, &second) != 8 ||
+	if (sscanf(line, CLOCKS, &seconds, &microseconds, &year, &month, &day, &hour, &minute, &second) !=
+		    8 ||
 	    late == NULL)
 		return false;
 	*time_us = seconds * 1000000 + microseconds;
