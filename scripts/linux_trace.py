@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from linux_machine import ENDS_WITH_US, Failure, Machine
+from linux_machine import ENDS_WITH_US, PATIENCE, SILENCE, Failure, Machine
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/timeline"))
 import perfetto_reader  # noqa: E402  pylint: disable=wrong-import-position
@@ -27,8 +27,8 @@ def command(options, *arguments):
 def start_recorder(options, card, path):
     """Records the card's trace. Returns when the recording has begun: the file is not empty then."""
     recorder = subprocess.Popen([*ENDS_WITH_US, options.patchbay, "trace", "record", "--card", card.socket, "--levels",
-                                 "PACKET=2", "--time", "1000", path])
-    end = time.monotonic() + 30
+                                 "PACKET=2", "--time", str(SILENCE), path])
+    end = time.monotonic() + PATIENCE
     while not os.path.exists(path) or os.path.getsize(path) == 0:
         if recorder.poll() is not None or time.monotonic() > end:
             recorder.kill()
@@ -73,7 +73,7 @@ def run_trace(linux, options, work, table):
         linux.serve(machine, card)
         table.machine(machine)
         recorder.send_signal(signal.SIGINT)
-        if recorder.wait(30) != 0:
+        if recorder.wait(PATIENCE) != 0:
             raise Failure("the recording fails")
         printed = machine.seen[machine.seen.index("GUEST trace") + 1 : machine.seen.index("GUEST traced")]
         with open(path + ".txt", "w", encoding="utf-8") as text:

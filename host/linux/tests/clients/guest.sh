@@ -45,7 +45,7 @@ node_of() {
 # until_there PATH: waits for what the server makes, as long as it runs.
 until_there() {
 	tries=0
-	while [ ! -e "$1" ] && [ $tries -lt 600 ]; do
+	while [ ! -e "$1" ] && [ $tries -lt 6000 ]; do
 		tries=$((tries + 1))
 		kill -0 $server || return 1
 		usleep 100000
@@ -120,7 +120,7 @@ client_flips() {
 	server=$!
 	exec 7>/tmp/modetest.in
 	tries=0
-	while [ "$(grep -c freq: /tmp/flips.out)" -lt 2 ] && kill -0 $server && [ $tries -lt 300 ]; do
+	while [ "$(grep -c freq: /tmp/flips.out)" -lt 2 ] && kill -0 $server && [ $tries -lt 3000 ]; do
 		tries=$((tries + 1))
 		usleep 200000
 	done
@@ -179,14 +179,14 @@ client_logs() {
 end_of_clients() {
 	kill $server 2>/dev/null
 	tries=0
-	while kill -0 $server 2>/dev/null && [ $tries -lt 100 ]; do
+	while kill -0 $server 2>/dev/null && [ $tries -lt 6000 ]; do
 		tries=$((tries + 1))
 		usleep 100000
 	done
 	for process in /proc/[0-9]*; do
 		[ "$(readlink $process/root)" != /client ] || kill -9 "${process#/proc/}" 2>/dev/null
 	done
-	[ $tries -lt 100 ] || echo "FAIL ${client}_ends 0"
+	[ $tries -lt 6000 ] || echo "FAIL ${client}_ends 0"
 }
 
 # client_run CLIENT DRIVER: shows it, has its picture taken, ends it.

@@ -22,7 +22,7 @@
 /* A picture is settled after so many checks in a row, each with at most BUSY of 50 hundredths of a second in use. */
 #define CHECKS 3
 #define BUSY 8
-#define CHECKS_MAX 60
+#define CHECKS_MAX 1200
 
 static int open_driver(const char *name)
 {
