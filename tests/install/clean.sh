@@ -28,11 +28,13 @@ make_system() {
 	[[ $(listed) == '' ]] || fail "Patchbay before it is installed: $(listed)"
 	# Where the card keeps its memory, as any running system has it.
 	mkdir -p "$root/dev/shm" "$root/debs"
+	# Nothing is downloaded, whether there is a network or not.
+	echo 'Acquire::http::Proxy "http://127.0.0.1:1";' >"$root/etc/apt/apt.conf.d/no-network"
 }
 
 # A card in the new system, and the examples of the package on it, built there.
 run_examples() {
-	inside apt-get install -y -q --no-install-recommends --no-download gcc libc6-dev cmake make
+	inside apt-get install -y -q --no-install-recommends gcc libc6-dev cmake make
 	inside cmake -S /usr/share/doc/patchbay/examples -B /tmp/examples
 	inside cmake --build /tmp/examples
 	inside sh -c '
@@ -49,7 +51,7 @@ make_system
 make_packages
 mv "$work"/packages/*.deb "$root/debs"
 # What these packages recommend, but not what others do.
-inside sh -c 'apt-get install -y -q --no-install-recommends --no-download /debs/*.deb $(for deb in /debs/*.deb; do
+inside sh -c 'apt-get install -y -q --no-install-recommends /debs/*.deb $(for deb in /debs/*.deb; do
 	dpkg-deb -f $deb Recommends | sed "s/([^)]*)//g; s/,/ /g; s/patchbay[a-z-]*//g"; done)'
 [[ $(chroot "$root" dpkg-query -W -f '${db:Status-Abbrev}' patchbay libpatchbay-dev patchbay-firmware) == "ii ii ii " ]] || fail "not installed"
 inside dpkg --verify patchbay libpatchbay-dev patchbay-firmware

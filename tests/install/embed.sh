@@ -4,7 +4,7 @@
 # in this tree: with the sources as they are installed, with the sources in a folder of the project, and with a Makefile
 # alone. With --all also by FetchContent, and as a module of Zephyr.
 # shellcheck source=tests/install/lib.sh
-source "$(dirname "$0")/lib.sh" "$1"
+source "$(dirname "$0")/lib.sh" "$@"
 projects=$project/tests/install
 
 # The image of a board elsewhere is the same, byte for byte, as that of the board in its place: nothing of it depends on where

@@ -3,7 +3,7 @@
 # tests/install/examples.sh BUILD_FOLDER [--all]: the examples of host/examples, built with the installed packages alone and run on
 # an emulated card with the installed image; with --all also with the image of the example's own board.
 # shellcheck source=tests/install/lib.sh
-source "$(dirname "$0")/lib.sh" "$1"
+source "$(dirname "$0")/lib.sh" "$@"
 
 programs=(hello_submit waits preemption own_format residency)
 

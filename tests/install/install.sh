@@ -3,7 +3,7 @@
 # tests/install/install.sh BUILD_FOLDER [--all]: what cmake --install leaves, moved elsewhere, serves the command and programs of
 # others, in C and in C++, by CMake and by pkg-config. With --all the libraries are built as shared ones, too.
 # shellcheck source=tests/install/lib.sh
-source "$(dirname "$0")/lib.sh" "$1"
+source "$(dirname "$0")/lib.sh" "$@"
 
 prefix=${staged#"$stage"}
 moved="$work/moved to"

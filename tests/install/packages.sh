@@ -4,7 +4,7 @@
 # root of their own, which has nothing but the packages that they depend on, and those of a compiler: these are copied from this
 # machine as dpkg lists them, so that no network is needed. There, by chroot, the command and a program of the library run.
 # shellcheck source=tests/install/lib.sh
-source "$(dirname "$0")/lib.sh" "$1"
+source "$(dirname "$0")/lib.sh" "$@"
 if ((EUID != 0)); then
 	exec unshare --map-root-user --mount bash "$0" "$@"
 fi

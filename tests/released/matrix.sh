@@ -5,7 +5,7 @@
 # number of the interface. A pair works (client.c) when the major numbers are equal, else the host is told BAD_VERSION;
 # a third outcome fails. Without --all no image is built: on one board, released images that are stored here, and this tree's.
 # shellcheck source=tests/install/lib.sh
-source "$(dirname "$0")/../install/lib.sh" "$1"
+source "$(dirname "$0")/../install/lib.sh" "$@"
 here=$project/tests/released
 boards=(mps2_an500)
 [[ $all != --all ]] || boards+=(qemu_virt_rv32)
