@@ -10,14 +10,16 @@ source "$(dirname "$0")/lib.sh"
 need build/host-test/compile_commands.json
 work=$(mktemp -d)
 trap 'rm -rf "$findings" "$work"' EXIT
-# Each file once, although some are compiled for several tables, and without what only gcc understands. Prints the files.
+# Each file once, although some are compiled for several tables, and without options of code generation, of
+# which gcc has others. Prints the files.
 python3 - build/host-test/compile_commands.json "$work/compile_commands.json" >"$work/files" <<'PYTHON'
 import json
+import re
 import sys
 with open(sys.argv[1], encoding='utf-8') as file:
     entries = {entry['file']: entry for entry in reversed(json.load(file))}
 for entry in entries.values():
-    entry['command'] = entry['command'].replace(' -fno-var-tracking-assignments', '')
+    entry['command'] = re.sub(r' -f(?!freestanding)\S+', '', entry['command'])
 with open(sys.argv[2], 'w', encoding='utf-8') as file:
     json.dump(list(entries.values()), file)
 print('\n'.join(sorted(entries)))
