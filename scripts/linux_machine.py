@@ -5,6 +5,7 @@ import glob
 import os
 import queue
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -33,9 +34,9 @@ ENDS_WITH_US = ("setpriv", "--pdeathsig", "TERM")
 
 
 def limited(options):
-    """What limits the processor time of a command."""
-    seconds = CPU_SECONDS * options.slow
-    return ("prlimit", f"--cpu={seconds}:{seconds + 5}")
+    """What limits the processor time of a command, which may have a lower limit already."""
+    seconds, known = CPU_SECONDS * options.slow, resource.getrlimit(resource.RLIMIT_CPU)[1]
+    return ("prlimit", f"--cpu={seconds if known == resource.RLIM_INFINITY else min(seconds, known)}")
 
 
 class Failure(Exception):
