@@ -63,6 +63,7 @@ refused() {
 
 # make_packages [CPACK_OPTION...]: the Debian packages in $work/packages, laid out as scripts/release lays them out, of the programs
 # and libraries that are built already: how they are compiled does not depend on where they are installed.
+# shellcheck disable=SC2120
 make_packages() {
 	local file
 	quiet cmake -S "$project" -B "$work/package" --preset package
