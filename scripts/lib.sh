@@ -285,14 +285,11 @@ source_revision() {
 	git -C "$root" describe --always --dirty --abbrev=12 2>/dev/null || echo unknown
 }
 
-# limited CPU_SECONDS COMMAND...: the command and each process below it end after so much processor time of their own. A
-# limit holds however busy the machine is: five times what the command needs when nothing else runs. What sleeps for ever is
-# ended by the test runner's limit of an hour. A lower limit of this process, the one of a test, stays.
+# limited CPU_SECONDS COMMAND...: the command and each process below it end after so much processor time of their own, in place
+# of the limit that they had. A limit holds however busy the machine is: five times what the command needs when nothing else
+# runs. What sleeps for ever is ended by the test runner's limit of an hour.
 limited() {
-	local most=$(($1 + 5)) now
-	now=$(ulimit -H -t)
-	[[ $now == unlimited ]] || ((now > most)) || most=$now
-	prlimit --cpu="$((most - 5)):$most" "${@:2}"
+	prlimit --cpu="$1:" "${@:2}"
 }
 
 # step TEXT COMMAND...: says what is done and how long it took.

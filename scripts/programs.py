@@ -90,7 +90,7 @@ def command_of(kind, text, piglit):
 
 def limit_cpu():
     """Of a process that is about to begin, and of each that it starts."""
-    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_CPU, LIMIT_CPU + 5))
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_CPU, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
 def end_group(process):
