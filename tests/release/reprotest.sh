@@ -20,7 +20,7 @@ log=$logs/reprotest.log
 mkdir -p "$logs"
 begin=$(date +%s)
 if ! (cd "$work/sources" && reprotest -vv --no-diffoscope --min-cpus=1 --variations=+all,-user_group \
-	-c "SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH bash scripts/release --output out ${options[*]@Q}" . 'out/*') >"$log" 2>&1; then
+	-c "SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH bash scripts/release --untested --output out ${options[*]@Q}" . 'out/*') >"$log" 2>&1; then
 	tail -n 40 "$log" >&2
 	die 1 "two builds differ, or there was none; the whole log is $log"
 fi
