@@ -25,7 +25,8 @@ static void start(unsigned long seconds, char **command)
 {
 	struct rlimit limit;
 	/* The soft limit alone: a process of the test that needs another one may set it. */
-	if (getrlimit(RLIMIT_CPU, &limit) != 0 || (limit.rlim_cur = seconds, setrlimit(RLIMIT_CPU, &limit)) != 0) {
+	if (getrlimit(RLIMIT_CPU, &limit) != 0 ||
+	    (limit.rlim_cur = seconds, setrlimit(RLIMIT_CPU, &limit)) != 0) {
 		perror("measured: setrlimit");
 		_exit(125);
 	}

@@ -71,6 +71,7 @@ pb_unit_test(test_schedules RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_sc
 pb_unit_test(test_refusals RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_refusals.c LINKS pb_schedules)
 pb_unit_test(test_account RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_account.c LINKS pb_schedules)
 pb_unit_test(test_contest RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_contest.c LINKS pb_schedules)
+pb_tries(test_contest TRIED 10u 20u)
 pb_unit_test(test_costs RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_costs.c LINKS pb_schedules)
 pb_unit_test(test_hoarder RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_hoarder.c LINKS pb_schedules)
 

@@ -6,8 +6,6 @@
 #include "tests/unit/unit.h"
 
 #define ALL_STRATEGIES ((1u << PB_STRATEGY_COUNT) - 1u)
-/** Contests of each test. */
-#define TRIED 20u
 
 static int create(void **state)
 {
