@@ -67,7 +67,7 @@ pb_program(sim_one_job
     $<TARGET_OBJECTS:pb_one_job_parts> $<TARGET_OBJECTS:pb_one_job_core>
   LINKS pb_hal_host pb_engine_model)
 
-# Not in the inner loop, which would compile the stepped core and the schedules for them alone.
+# Not in the inner loop, which has no stepped core.
 set_property(GLOBAL PROPERTY PB_NOT_QUICK_unit_sim ON)
 pb_unit_test(test_schedules RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_schedules.c LINKS pb_schedules)
 pb_unit_test(test_refusals RUNNER sim SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_refusals.c LINKS pb_schedules)

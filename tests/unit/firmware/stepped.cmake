@@ -24,4 +24,5 @@ foreach(name digest reads slices once reuse rotation rotation_nodes settle)
   pb_unit_test(test_firmware_${name}
     SOURCES ${here}/test_firmware_${name}.c ${more} $<TARGET_OBJECTS:pb_firmware_stepped>
     LINKS test_card_fixture pb_sim pb_host OPTIONS -include ${stepped_header})
+  set_property(GLOBAL PROPERTY PB_NOT_QUICK_test_firmware_${name} ON) # the inner loop has no stepped core
 endforeach()
