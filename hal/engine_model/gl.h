@@ -133,7 +133,7 @@ struct pb_engine_gl_node {
 	struct pb_engine_gl_request request;
 	uint64_t address; /**< of the data in memory */
 	uint32_t moved;   /**< bytes of data moved */
-	uint32_t begun;   /**< the clock when the renderer was asked, or got on */
+	uint32_t begun;   /**< the clock when the renderer was asked, or made progress */
 	uint32_t since;   /**< the clock up to which time was charged */
 	uint32_t used;    /**< processor time of the renderer up to which progress was charged */
 	uint32_t worked;  /**< progress charged in this packet */

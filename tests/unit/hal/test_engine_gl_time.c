@@ -110,7 +110,7 @@ static enum pb_engine_gl_answer poll_silent(void *context, uint32_t renderer, ui
 	return PB_ENGINE_GL_WORKS;
 }
 
-/* A renderer that never answers a paging packet costs its owner, not the queue that pages. One that gets on is waited for. */
+/* A renderer that never answers a paging packet costs its owner, not the queue that pages. One that makes progress is waited for. */
 static void paging_waits_for_a_renderer_so_long(void **state)
 {
 	struct pb_engine_gl_renderers renderers = pb_gl_null_renderers;

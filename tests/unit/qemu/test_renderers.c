@@ -168,7 +168,7 @@ static bool progresses_without_processor(void)
 }
 
 /* On the only processor of the two, this process is in the renderer's way, which makes progress all the same. */
-static void a_renderer_without_a_processor_gets_on(void **state)
+static void a_renderer_without_a_processor_makes_progress(void **state)
 {
 	cpu_set_t before, one;
 	size_t i;
@@ -210,8 +210,8 @@ static bool sleeps(void)
 	       state_of(renderers.renderers[INDEX].pid) == 'S';
 }
 
-/* Neither one that has nothing to do nor one that was stopped in its work gets on. */
-static void a_renderer_that_sleeps_gets_nowhere(void **state)
+/* Neither a renderer that waits for a request nor one that was stopped at work makes progress. */
+static void a_renderer_that_sleeps_makes_no_progress(void **state)
 {
 	uint32_t used;
 	int status;
@@ -273,8 +273,8 @@ UNIT_SUITE(test_renderers)
 		cmocka_unit_test(only_the_one_answer_counts),
 		cmocka_unit_test(what_was_not_asked_for_ends_a_renderer),
 		cmocka_unit_test(renderers_that_do_not_answer_can_be_ended),
-		cmocka_unit_test(a_renderer_without_a_processor_gets_on),
-		cmocka_unit_test(a_renderer_that_sleeps_gets_nowhere),
+		cmocka_unit_test(a_renderer_without_a_processor_makes_progress),
+		cmocka_unit_test(a_renderer_that_sleeps_makes_no_progress),
 		cmocka_unit_test(a_program_that_is_not_there_is_lost_renderers),
 		cmocka_unit_test(data_is_kept_in_the_window),
 	};
